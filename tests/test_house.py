@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.touching import touches_of
 
+from stepscope.common import clocks
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepscope"
 
@@ -253,6 +255,25 @@ TOUCHED = [
 def test_every_kind_of_touch_is_seen(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(TOUCHING)
     assert touches_of(tmp_path / "one.py") == TOUCHED
+
+
+IN_THE_PROCESS = (
+    "common", "diagnose", "events", "evidence", "experiments", "inspect", "launch", "profile", "record", "runs",
+    "track",
+)  # fmt: skip
+
+
+def test_clocks_are_those_from_before_the_script() -> None:
+    """A script's tests replace `time.time` and count its calls: what runs in their process asks `common.clocks`."""
+    asked = [
+        f"{path.relative_to(ROOT)}:{node.lineno} asks time.{node.attr}; import clocks from stepscope.common"
+        for room in IN_THE_PROCESS
+        for path in (SOURCE / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "time"
+        if node.attr in clocks.__all__
+    ]
+    assert not asked, "\n".join(asked)
 
 
 def test_our_own_objects_may_be_set(tmp_path: Path) -> None:

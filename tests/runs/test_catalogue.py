@@ -207,7 +207,7 @@ def test_the_status_of_a_silent_run_is_worked_out_again_without_reading(
     later = status.Machine("elsewhere", "boot", lambda: time.time() + 1000, lambda pid: None)
     assert real.host != later.host
     monkeypatch.setattr(catalogue.get(path.name), "_machine", later)
-    monkeypatch.setattr("stepscope.runs.read.runlogs.time.monotonic", lambda base=time.monotonic: base() + 1000)
+    monkeypatch.setattr("stepscope.common.clocks.monotonic", lambda base=time.monotonic: base() + 1000)
     assert catalogue.refresh().changed == [path.name]
     assert catalogue.entries()[0].status == "lost"
     assert reads == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stepscope.common import clocks
 from stepscope.records import FileHeader
 from stepscope.runs.format.frames import Kind
 from stepscope.runs.write import logfile
@@ -94,7 +95,7 @@ def test_a_segment_ends_by_age_only_if_there_is_something_in_it(log: LogFile, mo
 def test_times_go_on_when_the_clock_is_set_back(log: LogFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(log, 1)
     real = time.time
-    monkeypatch.setattr(time, "time", lambda: real() - 3600)
+    monkeypatch.setattr(clocks, "time", lambda: real() - 3600)
     assert not log.is_due(time.monotonic())
     log.seal()
     put(log, 1)
@@ -108,7 +109,7 @@ def test_a_clock_that_was_set_forward_or_a_machine_that_slept_begins_a_segment(
 ) -> None:
     put(log, 1)
     real = time.time
-    monkeypatch.setattr(time, "time", lambda: real() + 3600)
+    monkeypatch.setattr(clocks, "time", lambda: real() + 3600)
     put(log, 1)
     put(log, 1)
     close(log)

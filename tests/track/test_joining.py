@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import stepscope
 from stepscope.cli.main import commands
+from stepscope.common import clocks
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.merge import note_job
 from stepscope.track import ranks
@@ -126,7 +127,7 @@ def test_a_rank_without_any_disk_trains_on(rank: Any, tmp_path: Path, monkeypatc
 
 def test_nothing_waits_when_a_run_is_opened_on_a_rank(rank: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(clocks, "sleep", slept.append)
     run = rank(1)
     assert slept == []
     monkeypatch.undo()

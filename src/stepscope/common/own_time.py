@@ -6,14 +6,14 @@ waited for a processor; elsewhere this is the plain clock.
 
 from __future__ import annotations
 
-import time
+from stepscope.common import clocks
 
 __all__ = ["own_time", "waited_s"]
 
 
 def own_time() -> float:
     """Seconds on a clock that stops while this thread waits for a processor."""
-    return time.perf_counter() - waited_s("thread-self")
+    return clocks.perf_counter() - waited_s("thread-self")
 
 
 def waited_s(task: int | str) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
+from stepscope.common import clocks
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.inquiry import Inquiry, Silencer
 from stepscope.diagnose.rule import CRASHED, RUNNING, Proof, Rule, finding_of, rules_for, running_rules
@@ -40,8 +40,8 @@ class Engine(Inquiry):
         self.evidence = evidence
         self._all = None if rules is None else self._rules
         self._read_source = False
-        self._began = time.time()
-        self._cpu_began = time.thread_time()
+        self._began = clocks.time()
+        self._cpu_began = clocks.thread_time()
         self._asking_s = 0.0
         self._has_seen_window = False
 
@@ -58,10 +58,10 @@ class Engine(Inquiry):
     def moment(self, kind: str) -> None:
         """Something happened: "step", "window" (a stretch of close looking is over), "alarm" (one that was opened
         because something looked wrong) or "epoch"."""
-        began = time.thread_time()
+        began = clocks.thread_time()
         if self._is_worth_asking(kind, began):
             self._ask_now()
-            self._asking_s += time.thread_time() - began
+            self._asking_s += clocks.thread_time() - began
         self._has_seen_window |= kind == "window"
 
     def _is_worth_asking(self, kind: str, now: float) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+
+from stepscope.common import clocks
 
 LONGEST_STRIDE = 16
 """The longest in the first thousands of steps, and always on a device. Strides are powers of two."""
@@ -23,7 +24,7 @@ class Cadence:
     or 128th. A loss that is not finite is seen at every step.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, clock: Callable[[], float] = clocks.thread_time) -> None:
         self.stride = 1
         self.skips = False
         """The step that follows is one of many very short ones that nothing is kept of."""

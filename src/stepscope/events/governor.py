@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.events.cadence import LONGEST_STRIDE
 from stepscope.events.triggers import LossTrigger, StepTimeTrigger
 
@@ -79,7 +79,7 @@ class Governor:
     """One for each watch. `deepen` is called with True when a window opens and with False when it ends."""
 
     deepen: Callable[[bool], None]
-    cpu: Callable[[], float] = time.thread_time
+    cpu: Callable[[], float] = clocks.thread_time
     scale: float = 1.0
     """How much more than usual may be spent (`stepscope check` looks twice as long)."""
     windows: list[Window] = field(default_factory=list)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import sys
-import time
 from typing import Any, ClassVar
 
 from torch.utils.data import dataloader
 
+from stepscope.common import clocks
 from stepscope.events import patches
 from stepscope.events.source import Source, ask, tell
 
@@ -65,7 +65,7 @@ class Loaders(Source):
         return __iter__
 
     def _ask(self, give: Any) -> Any:
-        wall, own = time.perf_counter, time.thread_time
+        wall, own = clocks.perf_counter, clocks.thread_time
 
         @functools.wraps(give)
         def __next__(iterator: Any) -> Any:

@@ -12,12 +12,12 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events.hub import on_fork
 from stepscope.events.installed import Installed
 from stepscope.events.signal_thread import SignalThread, act_by_default
@@ -106,9 +106,9 @@ def _hear_beside(number: int) -> None:
 
 def _tell_if_stuck() -> None:
     """Python's handler raises KeyboardInterrupt between two bytecodes: a main thread that gets there moves on."""
-    since, place = time.monotonic(), _main_place()
-    while time.monotonic() - since < STUCK_S:
-        time.sleep(STUCK_S / 50)
+    since, place = clocks.monotonic(), _main_place()
+    while clocks.monotonic() - since < STUCK_S:
+        clocks.sleep(STUCK_S / 50)
         if _main_place() != place:
             return
     for listener in list(_of_stuck):
@@ -147,7 +147,7 @@ class _Heard:
             self._tell()
             return
         with self._turn:
-            self._handled_at = time.monotonic()
+            self._handled_at = clocks.monotonic()
         # On a thread: the main thread may hold a lock that the listeners want, and is here until this returns.
         telling = threading.Thread(target=self._tell, name="stepscope-signal", daemon=True)
         telling.start()
@@ -165,11 +165,11 @@ class _Heard:
 
         Listeners are called, then the default action is taken. A handler of the script waits, as it would.
         """
-        came = time.monotonic()
-        while time.monotonic() - came < MAIN_THREAD_S:
+        came = clocks.monotonic()
+        while clocks.monotonic() - came < MAIN_THREAD_S:
             if self._handled_since(came):
                 return
-            time.sleep(0.01)
+            clocks.sleep(0.01)
         with self._turn:
             if self._handled_since(came):
                 return

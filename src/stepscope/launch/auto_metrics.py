@@ -6,13 +6,13 @@ Numbers of every step come from the pulse; times and speeds are averages over th
 from __future__ import annotations
 
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.launch.loop import Loop, Phase
 from stepscope.launch.model_names import model_name, term_name
 
@@ -34,7 +34,7 @@ Log = Callable[[Mapping[str, float], int], None]
 class Logbook:
     """Writes a step's numbers as they come in. `log(values, step)` puts them into the run, if there is one."""
 
-    def __init__(self, loop: Loop, log: Log, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, loop: Loop, log: Log, clock: Callable[[], float] = clocks.perf_counter) -> None:
         self.last: Beat | None = None
         self.first_loss: float | None = None
         self.lowest_loss: float | None = None

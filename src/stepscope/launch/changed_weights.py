@@ -33,8 +33,8 @@ def reached_by(roots: Any, args: Any) -> tuple[Any, Remembered]:
         return None, []
     given = args[_INPUTS] if len(args) > _INPUTS else None
     root = roots[0] if isinstance(roots, (list, tuple)) else roots
-    weights = [one for one in (given or _leaves(root))[:_MOST_WEIGHTS] if type(one) in _PLAIN and one.is_leaf]
     with quietly():
+        weights = [one for one in (given or _leaves(root))[:_MOST_WEIGHTS] if type(one) in _PLAIN and one.is_leaf]
         is_loss = bool(given and weights) and type(root) in _PLAIN and root.numel() == 1
         loss = (raw.item(root) if root.is_cpu else raw.detach(root)) if is_loss else None
         return loss, _remembered(weights)

@@ -13,13 +13,13 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.common.code_owner import is_own_file
 from stepscope.events import Installed, caller
 from stepscope.launch.crash_story import story_of
@@ -308,7 +308,7 @@ class Visitor:
         said = story_of(self.engine.evidence.crash)
         if self.tells_of_crash and said:
             raw_write(sys.stderr, said + "\n")
-        self.notes.write(Crashed(f"{type(error).__name__}: {error}"[:2000], said, explained, time.time()))
+        self.notes.write(Crashed(f"{type(error).__name__}: {error}"[:2000], said, explained, clocks.time()))
 
     def _found(self, finding: Finding) -> None:
         from stepscope.record.observers.ranks import Found
@@ -330,7 +330,7 @@ class Visitor:
         raw_write(sys.stderr, render(finding, color=color, width=width, root=Path.cwd()) + "\n")
         run = current()
         if run is not None and claims(self._note.folder, finding_key(finding)):
-            run._writer.event(FindingEvent(time=time.time(), finding=finding))
+            run._writer.event(FindingEvent(time=clocks.time(), finding=finding))
 
 
 def _print_exc(limit: int | None = None, file: Any = None, chain: bool = True) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
+from stepscope.common import clocks
 from stepscope.launch.missing_evidence import unproven_rules
 from stepscope.records import Coverage
 from stepscope.records.run import WatchedSteps
@@ -26,7 +26,7 @@ def coverage_of(case: Case) -> Coverage | None:
 
     governor = watcher.governor
     return Coverage(
-        time=time.time(),
+        time=clocks.time(),
         steps=watcher.step,
         closely=governor.coverage(),
         windows=_windows(governor),

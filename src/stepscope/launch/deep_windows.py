@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from stepscope import events, fence
+from stepscope.common import clocks
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Profiling
 from stepscope.profile.collect.child import Reading
@@ -54,6 +54,8 @@ class Deep:
         self._rank, self._world, self._say = rank, world, say
         self._auto = self._always = auto
         self._began: float | None = None
+        self._compiling: events.Subscription | None = None
+        """From the start on: code that is compiled before a window would be traced with the window's doors in it."""
         self.is_kept_out = False
         """Steps are made where torch's profiler cannot begin or end."""
         self._signal = Signal(signal_named(options.signal)) if "signal" in options.on else None
@@ -77,6 +79,7 @@ class Deep:
         self.windows.usual_s = self._usual_s
         self.windows.may_begin = lambda: not (self.is_disturbed() or self.theirs.is_going)
         self.theirs.install(torch)
+        self._compiling = events.subscribe("keeping windows out of compiled code", compiled=lambda frame: None)
         if self._signal is not None:
             self._signal.install()
         steps = self._options.steps
@@ -130,7 +133,7 @@ class Deep:
         windows = self.windows
         if windows is None or self._is_inside:
             return
-        self._began = self._began or time.perf_counter()
+        self._began = self._began or clocks.perf_counter()
         for source in (self._signal, self._file):
             request = None if source is None else source.due()
             if request is not None:
@@ -155,7 +158,7 @@ class Deep:
         if not self._auto or self._options.steps is not None or self._world > 1 or self.theirs.seen:
             return False
         phases = self._loop.iterations.phases
-        passed = time.perf_counter() - (self._began or 0.0)
+        passed = clocks.perf_counter() - (self._began or 0.0)
         return is_settled(phases.late_s(8), passed, len(phases))
 
     def _usual_s(self) -> float | None:
@@ -191,6 +194,8 @@ class Deep:
         if self.windows is not None:
             fence.fenced("ending a window")(self.windows.finish)()
         fence.fenced("leaving the script's profiler alone")(self.theirs.remove)()
+        if self._compiling is not None:
+            self._compiling.remove()
         if self._signal is not None:
             fence.fenced("giving a signal back")(self._signal.remove)()
 
@@ -213,7 +218,7 @@ class Deep:
         meta = ProfileMeta(
             id=folder.name,
             kind="pytorch",
-            created=time.time(),
+            created=clocks.time(),
             why=why,
             world=self._world,
         )
@@ -229,12 +234,12 @@ class Deep:
 
     def _wait_for_others(self, folder: Path) -> str | None:
         """The other ranks end at about the same time, if they can be seen from here at all."""
-        deadline = time.monotonic() + OTHERS_WITHIN_S
+        deadline = clocks.monotonic() + OTHERS_WITHIN_S
         while True:
             there = set(os.listdir(folder))
             missing = [rank for rank in range(self._world) if f"rank{rank}.events" not in there]
             if not missing:
                 return None
-            if time.monotonic() >= deadline:
+            if clocks.monotonic() >= deadline:
                 return f"of {self._world} ranks, {len(missing)} are not in {folder} yet; their files may come later"
-            time.sleep(0.1)
+            clocks.sleep(0.1)

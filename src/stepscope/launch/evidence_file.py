@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.common.units import bytes_text
 from stepscope.evidence.bundle import FOLDER, MOST_BYTES, Bundle, pack
 from stepscope.evidence.registry import tables
@@ -48,7 +48,7 @@ class EvidenceFile:
         self.rank = rank
         """A process may learn its rank late, when it joins a group."""
         self._stem = f"{beside or rank}.{new_run_id()}"
-        self._written = time.monotonic()
+        self._written = clocks.monotonic()
         self._took_s: float | None = None
 
     @classmethod
@@ -74,7 +74,7 @@ class EvidenceFile:
         return moment
 
     def _is_due(self) -> bool:
-        passed = time.monotonic() - self._written
+        passed = clocks.monotonic() - self._written
         return passed >= _LONGEST_S or passed * _SHARE >= self._expected_s()
 
     def _expected_s(self) -> float:
@@ -86,9 +86,9 @@ class EvidenceFile:
 
     def write(self) -> None:
         """Write down everything as it is now."""
-        began = time.thread_time()
+        began = clocks.thread_time()
         self._write()
-        self._written, self._took_s = time.monotonic(), time.thread_time() - began
+        self._written, self._took_s = clocks.monotonic(), clocks.thread_time() - began
 
     def _write(self) -> None:
         run = self._folder()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.diagnose.fatal import fatal_file
 from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER, wait_in_vain
 from stepscope.events.fatal_errors import FatalErrors
@@ -74,11 +74,11 @@ class HangWatch:
         self._ticker = Ticker()
         self._channel: Channel | None = None
         self._progress: tuple[int, ...] = ()
-        self._moved = self._stepped = time.monotonic()
+        self._moved = self._stepped = clocks.monotonic()
         self._steps: deque[float] = deque(maxlen=50)
         self._step = 0
         self._stack: tuple[tuple[int, int], ...] = ()
-        self._cpu_s = time.process_time()
+        self._cpu_s = clocks.process_time()
         self._is_busy = False
         self._answered = b""
         self._asked: tuple[str, float, Callable[[Channel, tuple[RankState, ...]], None]] | None = None
@@ -110,7 +110,7 @@ class HangWatch:
                 rank=channel.rank,
                 host=host_name(),
                 pid=os.getpid(),
-                time=time.time(),
+                time=clocks.time(),
                 kind="ended",
                 step=0 if watcher is None else watcher.step,
                 batches=0 if watcher is None else watcher.batches,
@@ -128,7 +128,7 @@ class HangWatch:
             self._channel = self._open()
             if self._channel is None:
                 return
-            self._moved = self._stepped = time.monotonic()
+            self._moved = self._stepped = clocks.monotonic()
         folder = self._folder()
         if folder is not None and self._channel.size <= FATAL_RANKS:
             self._fatal.begin(fatal_file(folder, self._channel.rank))
@@ -145,7 +145,7 @@ class HangWatch:
 
     @property
     def idle_s(self) -> float:
-        return time.monotonic() - self._moved
+        return clocks.monotonic() - self._moved
 
     @property
     def _first_look_s(self) -> float:
@@ -158,12 +158,12 @@ class HangWatch:
         return self._first_look_s * (BUSY_FACTOR if is_busy else 1)
 
     def _notice_progress(self) -> None:
-        now, watcher = time.monotonic(), self._watcher()
+        now, watcher = clocks.monotonic(), self._watcher()
         if watcher is None:
             return
         progress = (watcher.step, watcher.batches, watcher.steps.backward_count, watcher.collectives.count)
         stack = tuple((id(frame.f_code), frame.f_lasti) for frame in main_stack())
-        cpu_s = time.process_time()
+        cpu_s = clocks.process_time()
         waits = watcher.collectives.now is not None
         self._is_busy = not waits and (stack != self._stack or cpu_s - self._cpu_s > _BUSY_SHARE * LOOK_S)
         self._stack, self._cpu_s = stack, cpu_s
@@ -176,7 +176,7 @@ class HangWatch:
             self._step, self._stepped = watcher.step, now
         self._progress, self._moved = progress, now
         if self._seen is not None:
-            self._keep(msgspec.structs.replace(self._seen, resumed=time.time()))
+            self._keep(msgspec.structs.replace(self._seen, resumed=clocks.time()))
             self._seen = None
             if self._channel is not None:
                 self._channel.add("episode")
@@ -194,7 +194,7 @@ class HangWatch:
             self._call(channel, f"{turn[0]}/{turn[1]}", self._found)
 
     def _call(self, channel: Channel, name: str, then: Callable[[Channel, tuple[RankState, ...]], None]) -> None:
-        self._asked = (name, time.monotonic(), then)
+        self._asked = (name, clocks.monotonic(), then)
         channel.put("call", name.encode())
         self._answer(channel)
 
@@ -221,7 +221,7 @@ class HangWatch:
         assert self._asked is not None
         call, since, then = self._asked
         states = [self._state(channel, call, rank) for rank in range(channel.size)]
-        if any(state is None for state in states) and time.monotonic() - since < ANSWER_S:
+        if any(state is None for state in states) and clocks.monotonic() - since < ANSWER_S:
             return
         self._asked = None
         then(channel, tuple(state or RankState(rank=rank, kind="silent") for rank, state in enumerate(states)))
@@ -229,7 +229,7 @@ class HangWatch:
     def _found(self, channel: Channel, states: tuple[RankState, ...]) -> None:
         usual_s = statistics.median(self._steps) if self._steps else 0.0
         self._seen = Hang(
-            time=time.time(),
+            time=clocks.time(),
             ranks=states,
             idle_s=round(self.idle_s, 1),
             usual_s=round(usual_s, 3),
@@ -277,4 +277,4 @@ class HangWatch:
 
 
 def _write(path: Path, found: tuple[RankState, ...]) -> None:
-    write_file(path, msgspec.json.encode(Hang(time=time.time(), ranks=found)))
+    write_file(path, msgspec.json.encode(Hang(time=clocks.time(), ranks=found)))

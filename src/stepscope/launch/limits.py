@@ -7,13 +7,13 @@ scheduler, validation after an epoch) still happens, and its own `finally` block
 from __future__ import annotations
 
 import itertools
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.common.units import counted
 from stepscope.events import Installed
 from stepscope.launch.loader_roles import Role, Roles
@@ -58,7 +58,7 @@ class Limiter:
     """Holds a script to its limits, standing at the stations of its loop."""
 
     def __init__(
-        self, limits: Limits, loop: Loop, *, check: bool = False, clock: Callable[[], float] = time.monotonic
+        self, limits: Limits, loop: Loop, *, check: bool = False, clock: Callable[[], float] = clocks.monotonic
     ) -> None:
         self.stopped: str | None = None
         """Why the script was ended, once it was."""

@@ -6,13 +6,13 @@ Nothing here waits for a device, so on an accelerator the times are those of the
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from stepscope import events, fence
+from stepscope.common import clocks
 from stepscope.launch.step_boundaries import Iterations
 
 __all__ = ["Loop", "Phase"]
@@ -25,7 +25,7 @@ Phase = Literal["data", "h2d", "forward", "backward", "optimizer", "other"]
 class Loop:
     """Follows every loop over loaders and every optimizer of the process, from `install` to `remove`."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, clock: Callable[[], float] = clocks.perf_counter) -> None:
         self._subscription: events.Subscription | None = None
         self.steps = 0
         self.backwards = 0

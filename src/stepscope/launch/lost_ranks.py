@@ -6,7 +6,6 @@ was aborted. Its own error names neither.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.diagnose.fatal import fatal_states
 from stepscope.diagnose.hangs import parted_finding
 from stepscope.launch.flight_recorder import read_sent
@@ -40,14 +40,14 @@ def left_alone(
 ) -> Finding | None:
     """For a rank whose connection broke: None where another one failed for a reason of its own, or nobody knows."""
     own = _own_state(channel, watcher, _crash_frames(crash))
-    until = time.monotonic() + wait_s
+    until = clocks.monotonic() + wait_s
     while True:
         aborted, ended = fatal_states(folder), _said(channel, "ended")
         if any(one.error and not is_lost_connection(RuntimeError(one.error)) for one in ended):
             return None
-        if aborted or len(ended) >= min(channel.size, _MOST) - 1 or time.monotonic() > until:
+        if aborted or len(ended) >= min(channel.size, _MOST) - 1 or clocks.monotonic() > until:
             break
-        time.sleep(0.02)
+        clocks.sleep(0.02)
     return _finding(channel, own, aborted)
 
 
@@ -77,14 +77,14 @@ def _own_state(channel: Channel, watcher: Watcher | None, frames: Sequence[RankF
 def _finding(channel: Channel, own: RankState, aborted: list[RankState]) -> Finding | None:
     aborted = [one for one in aborted if one.rank != channel.rank and one.rank < channel.size]
     others = {one.rank: one for one in aborted}
-    until = time.monotonic() + (STOPPED_S if aborted else 0.0)
+    until = clocks.monotonic() + (STOPPED_S if aborted else 0.0)
     while True:
         for one in (*_said(channel, "stopped"), *_said(channel, "ended")):
             if not one.error:
                 others.setdefault(one.rank, one)
-        if len(others) >= min(channel.size, _MOST) - 1 or time.monotonic() >= until:
+        if len(others) >= min(channel.size, _MOST) - 1 or clocks.monotonic() >= until:
             break
-        time.sleep(0.02)
+        clocks.sleep(0.02)
     if not any(one.kind in ("aborted", "ended") for one in others.values()):
         return None
     return parted_finding([own, *(others[rank] for rank in sorted(others))])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
+from stepscope.common import clocks
 from stepscope.profile.collect.phases import PhaseTable
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta, StepParts
@@ -34,7 +34,7 @@ def simple_meta(id: str, parts: StepParts) -> ProfileMeta:
     return ProfileMeta(
         id=id,
         kind="simple",
-        created=time.time(),
+        created=clocks.time(),
         first_step=parts.steps[0] if parts.steps else None,
         last_step=parts.steps[-1] if parts.steps else None,
         why="every run is timed",

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.launch.exit_handling import without_our_frames
 from stepscope.launch.launch import launch
 from stepscope.launch.options import Options
@@ -54,7 +54,7 @@ class _Visit(Part):
         self._visitor.watch()
 
     def end(self, ended: Ended) -> None:
-        at = time.time()
+        at = clocks.time()
         if self._visitor is not None:
             self._visitor.conclude(ended.error)
             if self._visitor.tells_of_crash:

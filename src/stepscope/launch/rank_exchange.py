@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from typing import Any
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.record.observers.ranks import AnyFact, Outbox, facts_in
 from stepscope.records.hang import RankState
@@ -102,15 +102,15 @@ class Exchange:
 
     def gather(self) -> list[list[Any]]:
         """Send the rest; on rank 0, the facts of each rank, those that come within a second."""
-        until = time.monotonic() + END_S
+        until = clocks.monotonic() + END_S
         self._pass_on()
         if self._rank != 0:
             return []
         channel = self._channel
-        while channel is not None and channel.is_open and time.monotonic() < until:
+        while channel is not None and channel.is_open and clocks.monotonic() < until:
             if len(self._over) >= len(range(1, channel.size, _stride(channel.size))):
                 break
-            time.sleep(0.02)
+            clocks.sleep(0.02)
             self._pass_on()
         return self.facts()
 

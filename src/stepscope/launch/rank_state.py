@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stepscope.common import clocks
 from stepscope.common.code_owner import is_ours, is_own_file
 from stepscope.diagnose.known_frames import meaning_of
 from stepscope.records.hang import RankState
@@ -54,7 +54,7 @@ def state_of(rank: int, watcher: Watcher | None, frames: Sequence[RankFrame], **
         rank=rank,
         host=host_name(),
         pid=os.getpid(),
-        time=time.time(),
+        time=clocks.time(),
         kind=kind,
         doing=doing if call is None else call.name,
         number=None if call is None else call.number,

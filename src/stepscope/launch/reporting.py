@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.diagnose.settings import Settings
 from stepscope.errors import StepscopeError
 from stepscope.launch.options import Options
@@ -46,7 +46,7 @@ class Reporter:
         self._root = Path.cwd()
         self._held: list[tuple[int, str]] | None = None
         self._said: dict[tuple[str, str], str] = {}
-        self._began = time.time()
+        self._began = clocks.time()
         if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
             from stepscope.diagnose.outputs.write_output import keep_stdout
 
@@ -62,7 +62,7 @@ class Reporter:
 
         finding = with_source(self._settings.with_severity(finding), began=self._began)
         self.findings.append(finding)
-        self._record(FindingEvent(time=time.time(), finding=finding))
+        self._record(FindingEvent(time=clocks.time(), finding=finding))
         if self._speaks:
             fence.fenced("writing findings to a file")(self._write_files)()
         return finding

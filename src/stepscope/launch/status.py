@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events.streams import Written
 
 EVERY_S = 0.25
@@ -38,7 +38,7 @@ def raw_write(stream: Any, text: str) -> None:
 class StatusLine:
     """Draws `text()` at most four times a second, when `tick` is called, between the script's own writes."""
 
-    def __init__(self, text: Callable[[int], str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, text: Callable[[int], str], clock: Callable[[], float] = clocks.monotonic) -> None:
         self._text = text
         self._clock = clock
         self._lock = threading.RLock()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.records import Event
 from stepscope.track import session
 from stepscope.track.config import flatten, plain
@@ -192,7 +192,7 @@ class Tracking:
 
     @property
     def seconds(self) -> float:
-        return 0.0 if self._run is None else time.time() - self._run._meta.created
+        return 0.0 if self._run is None else clocks.time() - self._run._meta.created
 
 
 def _discard(run: Run) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shutil import rmtree
@@ -11,6 +10,7 @@ from tempfile import mkdtemp
 from typing import Any
 from weakref import finalize
 
+from stepscope.common import clocks
 from stepscope.errors import BadData, NotFound, StepscopeError, UsageError
 from stepscope.files.listing import plain_files
 from stepscope.files.packed import gunzipped_head
@@ -130,7 +130,7 @@ def _meta(files: list[Path], id: str, tables: dict[int, Any]) -> ProfileMeta:
     return ProfileMeta(
         id=id,
         kind="opened",
-        created=time.time(),
+        created=clocks.time(),
         first_step=numbers[0] if numbers else None,
         last_step=numbers[-1] if numbers else None,
         why=f"opened from {shown}",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ import msgspec
 import torch
 
 from stepscope import events, fence
+from stepscope.common import clocks
 from stepscope.events import Installed
 from stepscope.events.aside import is_capturing
 from stepscope.events.cadence import Cadence
@@ -33,7 +33,7 @@ from stepscope.record.gradient_norm import total_norm
 __all__ = ["Beat", "Pulse"]
 
 _ORDER = 40
-_cpu = time.thread_time
+_cpu = clocks.thread_time
 _modes, _dispatch_modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
 _SCALERS = "torch.amp" if hasattr(torch.amp, "GradScaler") else "torch.cuda.amp"
 _MOST_TERMS = 5
@@ -279,7 +279,7 @@ class Pulse:
         `loss` is what `autograd.grad` was asked of, where backward was not called.
         """
         if self._on:
-            step = (self.steps, time.time(), self._backwards, "", 0, number)
+            step = (self.steps, clocks.time(), self._backwards, "", 0, number)
             self._arrivals.send(step, {"loss": loss if self._loss is None else self._loss} | self._named_terms())
             self.steps += 1
             self._forget_step()
@@ -305,7 +305,7 @@ class Pulse:
             which, number = self._identify(optimizer, is_made)
             if self.cadence.together <= which < _MOST_TOGETHER:
                 self.cadence.together = which + 1
-            step = (self.steps, time.time(), self._backwards, type(optimizer).__name__, which, number)
+            step = (self.steps, clocks.time(), self._backwards, type(optimizer).__name__, which, number)
             is_here = self._arrivals.send(step, numbers)
         self.steps += 1
         self._forget_step()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from typing import Any, Literal
 import torch
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.errors import UsageError
 from stepscope.events import Installed, aside, follow, on_fork
 from stepscope.events.compiled import run_eagerly
@@ -102,8 +102,8 @@ class Recorder:
             transforms.install(self)
             _running.add(self)
             self.off = False
-            self.started = time.time()
-            self._clock = time.perf_counter()
+            self.started = clocks.time()
+            self._clock = clocks.perf_counter()
             self._unfollow = self._follow()
         except BaseException:
             self.off = True
@@ -112,7 +112,7 @@ class Recorder:
 
     def stop(self, error: BaseException | None = None) -> None:
         """Take everything away and build the record. The exception, if any, stays the caller's."""
-        wall_us = (time.perf_counter() - self._clock) * 1e6
+        wall_us = (clocks.perf_counter() - self._clock) * 1e6
         self._unfollow()
         self.off = True
         _running.discard(self)

@@ -12,13 +12,13 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.errors import BadData, NotFound, StepscopeError, StorageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
@@ -78,7 +78,7 @@ def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trash
     """Move a run to the trash; `name` is a later name than the one in `meta.json`, if known."""
     meta = read_meta(path)
     home, bin_ = path.parent, path.parent / TRASH
-    deleted = time.time() if now is None else now
+    deleted = clocks.time() if now is None else now
     gone = Trashed(meta.id, name or meta.name, meta.project, deleted, folder_size(path), str(home), path.name)
     note = _Note(gone.id, gone.name, gone.project, gone.deleted, gone.bytes)
     try:
@@ -129,7 +129,7 @@ def restore(one: Trashed, now: float | None = None) -> Path:
         ) from None
     sync_folder(home.parent)  # before the trash is removed: a power loss must not lose both
     with suppress(OSError):
-        write_file(home / _RESTORED, repr(time.time() if now is None else now).encode())
+        write_file(home / _RESTORED, repr(clocks.time() if now is None else now).encode())
     _note_of(one.path).unlink(missing_ok=True)
     _drop_if_empty(one.path.parent)
     return home
@@ -151,7 +151,7 @@ def purge(one: Trashed) -> None:
 
 def purge_old(homes: Iterable[Path], now: float | None = None) -> int:
     """Permanently remove runs deleted a week ago; returns how many. Failures are retried next time."""
-    limit = (time.time() if now is None else now) - KEPT_S
+    limit = (clocks.time() if now is None else now) - KEPT_S
     count = 0
     for one in trashed_runs(homes):
         if one.deleted >= limit:

@@ -12,11 +12,11 @@ import mimetypes
 import os
 import stat
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stepscope.common import clocks
 from stepscope.errors import UsageError
 from stepscope.files.opening import open_file
 from stepscope.records import Artifact, ArtifactFile
@@ -73,7 +73,7 @@ def log_artifact(
             f"{len(found.skipped)} entries of artifact '{chosen}' were skipped: {found.skipped[0]}",
         )
     artifact = Artifact(
-        time=time.time(),
+        time=clocks.time(),
         name=chosen,
         type=mask_text(str(type)),
         version=_version(writer, chosen, digest),

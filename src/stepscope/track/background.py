@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import queue
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 
 
@@ -27,7 +27,7 @@ class Ticker:
 
     def every(self, seconds: float, job: Callable[[], None], name: str, first_s: float | None = None) -> None:
         """Add a job; it first runs after `first_s`, or a little later if the thread is already sleeping."""
-        due = time.monotonic() + (seconds if first_s is None else first_s)
+        due = clocks.monotonic() + (seconds if first_s is None else first_s)
         self._jobs.append([due, seconds, fence.fenced(name)(job)])
 
     def once(self, after_s: float, job: Callable[[], None], name: str) -> None:
@@ -59,14 +59,14 @@ class Ticker:
 
     def _run(self, stop: threading.Event) -> None:
         while not stop.wait(self._pause_s()):
-            now = time.monotonic()
+            now = clocks.monotonic()
             for entry in list(self._jobs):
                 if entry[0] <= now:
                     entry[2]()
-                    entry[0] = time.monotonic() + entry[1]
+                    entry[0] = clocks.monotonic() + entry[1]
 
     def _pause_s(self) -> float:
-        due: float = min(due for due, _seconds, _job in self._jobs) - time.monotonic()
+        due: float = min(due for due, _seconds, _job in self._jobs) - clocks.monotonic()
         return min(max(0.01, due), threading.TIMEOUT_MAX)
 
     def close(self) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Literal
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events.streams import Written
 from stepscope.records import Console
 from stepscope.track.names import as_name
@@ -129,7 +129,7 @@ class LineRecorder:
             self._send(f"[stepscope: {cut:,} characters printed too fast to be recorded were omitted here]\\n", False)
 
     def _send(self, text: str, rewrite: bool) -> None:
-        self._emit(Console(time=time.time(), stream=self._stream, text=text, rewrite=rewrite, step=self._step()))
+        self._emit(Console(time=clocks.time(), stream=self._stream, text=text, rewrite=rewrite, step=self._step()))
 
     def _masked(self, text: str) -> str:
         """Without secrets; a private key printed over several lines is hidden to its end."""
@@ -207,7 +207,7 @@ class ConsoleCapture:
     """Records `sys.stdout` and `sys.stderr` from `install` to `remove`."""
 
     def __init__(
-        self, emit: Emit, step: Callable[[], int | None] = lambda: None, clock: Callable[[], float] = time.monotonic
+        self, emit: Emit, step: Callable[[], int | None] = lambda: None, clock: Callable[[], float] = clocks.monotonic
     ) -> None:
         self._emit = emit
         self._step = step

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import time
 from typing import Any
+
+from stepscope.common import clocks
 
 SLAB = 256
 MARK_EVERY_S = 0.02
@@ -80,7 +81,7 @@ class _Lane:
         self.next.set(torch, self.stream)
         self.next = _Mark()
         self.used = False
-        self.last_mark = time.monotonic()
+        self.last_mark = clocks.monotonic()
 
 
 class CopyRoom:
@@ -110,7 +111,7 @@ class CopyRoom:
             lane = self._lanes[device, stream.cuda_stream] = _Lane(stream)
         mark = lane.next
         lane.used = True
-        if time.monotonic() - lane.last_mark >= MARK_EVERY_S:
+        if clocks.monotonic() - lane.last_mark >= MARK_EVERY_S:
             lane.mark(torch)
         return mark
 

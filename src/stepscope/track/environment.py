@@ -7,11 +7,11 @@ import platform
 import re
 import socket
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.records import Environment
 from stepscope.track.git import full_state, quick_state
 from stepscope.track.names import code_folder, script_path, working_folder
@@ -48,7 +48,7 @@ def slow_facts(with_git: bool = True) -> Environment:
     """What is collected in the background: git's diff, the GPUs."""
     gpus = _gpus()
     return Environment(
-        time=time.time(),
+        time=clocks.time(),
         git=full_state(code_folder()) if with_git else None,
         hardware={"gpus": gpus} if gpus else {},
     )

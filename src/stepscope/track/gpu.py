@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.fence import fenced
 from stepscope.track.cuda_copies import AsyncCopy, CopyRoom, allow_queries_during_capture
 from stepscope.track.values import DeviceScalar
@@ -138,12 +138,12 @@ class DeviceQueue:
 
     def drain(self, timeout_s: float = 10.0) -> None:
         """Wait until all rows are written, or give up and report it."""
-        deadline = time.monotonic() + timeout_s
+        deadline = clocks.monotonic() + timeout_s
         fenced("marking the stream")(self.room.mark_all)()
-        while self._rows and time.monotonic() < deadline:
+        while self._rows and clocks.monotonic() < deadline:
             self.write_ready()
             if self._rows:
-                time.sleep(0.001)
+                clocks.sleep(0.001)
         if self._rows:
             self._give_up(f"the device did not answer for {timeout_s:g} s")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.errors import NotFound
 from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.runs.write.home import Home
@@ -37,8 +37,8 @@ class Joining:
         self._own = own
         self._arrived: Callable[[Home], None] | None = None
         self._home: Home | None = None
-        self._began = time.time() - process_age_s()
-        self._deadline = time.monotonic() + _patience_s()
+        self._began = clocks.time() - process_age_s()
+        self._deadline = clocks.monotonic() + _patience_s()
         self._next_look = 0.0
         self.own_folder: Path | None = None
         """The folder of this rank alone, where it found no other."""
@@ -47,7 +47,7 @@ class Joining:
         """The folder of the run, where this rank's own logs stay on its node."""
 
     def __call__(self, final: bool) -> Home | None:
-        home = self._common(final) or (self._alone() if final or time.monotonic() >= self._deadline else None)
+        home = self._common(final) or (self._alone() if final or clocks.monotonic() >= self._deadline else None)
         self._home = home
         if home is not None and self._arrived is not None:
             fence.call("joining the run of rank 0", self._arrived, home)
@@ -60,7 +60,7 @@ class Joining:
             do(self._home)
 
     def _common(self, final: bool) -> Home | None:
-        now = time.monotonic()
+        now = clocks.monotonic()
         if now < self._next_look and not final:
             return None
         self._next_look = now + (REMOTE_LOOK_S if ranks.is_on_network(self._store) else 0.0)

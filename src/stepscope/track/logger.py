@@ -7,13 +7,13 @@ repeated call with the same names and types is then one dictionary lookup and on
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.track.cuda_copies import is_capturing
 from stepscope.track.gpu import DeviceQueue, Row
 from stepscope.track.steps import INT64_MAX, INT64_MIN, StepRefused, as_step
@@ -174,7 +174,7 @@ class Logger:
                 reason = "inside a CUDA graph capture a value has no number yet; log it after replay()"
                 self._sink.refused(plan.names[0], "Tensor", reason)
                 return
-            self._device.add(Row(partial(self._emit, plan), step, time.monotonic(), row, self._device.room))
+            self._device.add(Row(partial(self._emit, plan), step, clocks.monotonic(), row, self._device.room))
         else:
             self._emit(plan, step, row)
 
@@ -196,7 +196,7 @@ class Logger:
             except (Refused, RuntimeError, TypeError, ValueError, OverflowError) as reason:
                 self._sink.refused(name, type(value).__name__, str(reason))
         if others:
-            self._sink.media(others, step, time.time())
+            self._sink.media(others, step, clocks.time())
         if numbers:
             part = self._plan(tuple(numbers))
             part.last_step = step

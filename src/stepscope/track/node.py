@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from stepscope.common import clocks
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import LARGEST_META, META, is_run_folder, write_file
@@ -76,7 +76,7 @@ class _Node:
         self._run, self._local, self._shared, self._place = run, local, shared, place
         self._leader: NodeLeader | None = None
         self._lock: IO[str] | None = None
-        self._began, self._looked = time.monotonic(), 0.0
+        self._began, self._looked = clocks.monotonic(), 0.0
 
     def lead(self) -> None:
         """Be the one that leads from the beginning, so that ranks which end first leave the rest to this one."""
@@ -84,7 +84,7 @@ class _Node:
 
     def look(self) -> None:
         """On a thread, every `LOOK_S`."""
-        now = time.monotonic()
+        now = clocks.monotonic()
         wait_s = min(max(LOOK_S, (now - self._began) / LOOKS), LONGEST_S)
         if now - self._looked >= wait_s * 0.9 and self._leads():
             self._looked = now
@@ -92,12 +92,12 @@ class _Node:
 
     def end(self) -> None:
         """This rank's own log is closed: pass on what there is, unless another rank still leads."""
-        until = time.monotonic() + (LAST_LOOK_S if self._place.local_rank == 0 else 0.0)
+        until = clocks.monotonic() + (LAST_LOOK_S if self._place.local_rank == 0 else 0.0)
         while self._leads():
             leader = self._leader_of()
             leader.look()
-            while len(leader.ends) < self._ranks and time.monotonic() < until:
-                time.sleep(0.05)
+            while len(leader.ends) < self._ranks and clocks.monotonic() < until:
+                clocks.sleep(0.05)
                 leader.look()
             leader.close()
             self._hand_over()

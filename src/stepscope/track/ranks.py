@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import time
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import is_remote, make_common_folder
 from stepscope.runs.format.ids import is_run_id
@@ -118,7 +118,7 @@ def leave_note(store: Path, where: Place, turn: int, run_id: str, attempt: int) 
         run_id=run_id,
         attempt=attempt,
         restart=where.restart,
-        created=time.time(),
+        created=clocks.time(),
         host=host_name(),
         pid=os.getpid(),
         pid_started=process_started(),

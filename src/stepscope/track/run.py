@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from stepscope.common import clocks
 from stepscope.fence import fenced
 from stepscope.records import (
     Alert,
@@ -145,7 +145,7 @@ class Run:
     @name.setter
     def name(self, name: str) -> None:
         self._name = as_name(name)
-        self._writer.event(NameChange(time=time.time(), name=self._name))
+        self._writer.event(NameChange(time=clocks.time(), name=self._name))
 
     @property
     def notes(self) -> str:
@@ -154,7 +154,7 @@ class Run:
     @notes.setter
     def notes(self, text: str | None) -> None:
         self._notes = as_name(text or "")
-        self._writer.event(NotesChange(time=time.time(), text=self._notes))
+        self._writer.event(NotesChange(time=clocks.time(), text=self._notes))
 
     @property
     def config(self) -> Config:
@@ -182,15 +182,15 @@ class Run:
 
     @fenced("recording the config")
     def _record_config(self, changed: dict[str, Any], origins: dict[str, str]) -> None:
-        self._writer.event(ConfigUpdate(time=time.time(), values=masked(changed), origins=origins))
+        self._writer.event(ConfigUpdate(time=clocks.time(), values=masked(changed), origins=origins))
 
     @fenced("recording the summary")
     def _record_summary(self, changed: dict[str, Any]) -> None:
-        self._writer.event(SummaryUpdate(time=time.time(), values=masked(changed)))
+        self._writer.event(SummaryUpdate(time=clocks.time(), values=masked(changed)))
 
     @fenced("recording tags")
     def _record_tags(self, add: list[str], remove: list[str]) -> None:
-        self._writer.event(TagsChange(time=time.time(), add=add, remove=remove))
+        self._writer.event(TagsChange(time=clocks.time(), add=add, remove=remove))
 
     @fenced("define()")
     def define(
@@ -202,13 +202,13 @@ class Run:
         goal: Literal["min", "max"] | None = None,
     ) -> None:
         """Define how a metric is summarized and drawn: `run.define("val/*", summary="min", x="epoch")`."""
-        self._writer.event(MetricRule(time=time.time(), name=as_name(name), summary=summary, x=x, goal=goal))
+        self._writer.event(MetricRule(time=clocks.time(), name=as_name(name), summary=summary, x=x, goal=goal))
 
     @fenced("alert()")
     def alert(self, title: str, text: str = "", level: Severity = "warning") -> None:
         """Send an alert at the current step."""
         title, text = as_name(title), as_name(text)
-        self._writer.event(Alert(time=time.time(), title=title, text=text, level=level, step=self.step))
+        self._writer.event(Alert(time=clocks.time(), title=title, text=text, level=level, step=self.step))
 
     @fenced("log_artifact()")
     def log_artifact(
@@ -259,7 +259,7 @@ class Run:
     def _note_use(self, name: str, type: str, digest: str, wanted: str, run: str, version: int) -> None:
         self._writer.event(
             ArtifactUse(
-                time=time.time(),
+                time=clocks.time(),
                 name=name,
                 type=type,
                 digest=digest,
@@ -338,7 +338,7 @@ class Run:
             fenced("closing the run")(self._writer.close)(end)
 
     def _end_event(self, ending: Ending) -> End:
-        return End(time=time.time(), **ending._asdict())
+        return End(time=clocks.time(), **ending._asdict())
 
     def _after_fork(self) -> None:
         """In a forked child: log to separate files. The writer handles the fork itself."""

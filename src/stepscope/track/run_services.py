@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.records import End, FaultNote
 from stepscope.track.background import Ticker
 from stepscope.track.children import close_with_process, close_with_process_after_fork, is_child_process
@@ -121,7 +121,9 @@ class Attendants:
         self._writer.keyset(tuple(meters)).write(self._run.step, tuple(meters.values()))
 
     def _note_fault(self, fault: fence.Fault) -> None:
-        self._writer.event(FaultNote(time=time.time(), where=fault.where, error=fault.error, traceback=fault.traceback))
+        self._writer.event(
+            FaultNote(time=clocks.time(), where=fault.where, error=fault.error, traceback=fault.traceback)
+        )
 
     def preempt(self) -> None:
         """The process is being terminated: write everything to disk now, with the reason.
@@ -141,7 +143,7 @@ class Attendants:
     def _expect(self, ending: Ending) -> None:
         self._console.tick()
         self._run.flush_device(2.0)
-        self._writer.event(End(time=time.time(), **ending._asdict()))
+        self._writer.event(End(time=clocks.time(), **ending._asdict()))
         self._writer.decide()
         self._writer.flush(timeout=3.0)
 

@@ -7,12 +7,12 @@ in the process, and `stepscope.log` does not use it: only its opener writes to i
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import stepscope
+from stepscope.common import clocks
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.track import messages
@@ -47,7 +47,7 @@ def open_detached(
         id=new_run_id(),
         project=mask_text(as_name(project)) if project else default_project(),
         name=mask_text(as_name(name)) if name else friendly_name(),
-        created=time.time() if created is None else created,
+        created=clocks.time() if created is None else created,
         config=masked(flat),
         tags=[mask_text(as_name(tag)) for tag in tags],
         group=None if group is None else mask_text(as_name(group)),

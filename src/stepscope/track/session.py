@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 import stepscope
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.errors import UsageError
 from stepscope.events import on_fork
 from stepscope.records import RunMeta
@@ -79,7 +79,7 @@ def init(
         id=new_run_id(),
         project=mask_text(as_name(project)) if project else default_project(),
         name=mask_text(as_name(name)) if name else friendly_name(),
-        created=time.time(),
+        created=clocks.time(),
         config=masked(flat),
         tags=_as_tags([*_as_tags(tags), *given.tags]),
         notes=mask_text(as_name(notes or "")),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.errors import StepscopeError
 from stepscope.records import Dropped
 from stepscope.runs.write.writer import Keyset, RunWriter
@@ -76,7 +76,7 @@ class RunSink:
             self.lost(1, text)
 
     def lost(self, count: int, reason: str) -> None:
-        self._writer.event(Dropped(time=time.time(), count=count, reason=reason))
+        self._writer.event(Dropped(time=clocks.time(), count=count, reason=reason))
 
     def flush(self) -> None:
         """Write all media, and the rejections that were only counted so far."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from stepscope.common import clocks
 
 
 class Rate:
     """The rate of a counter, per second, between polls."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = clocks.monotonic) -> None:
         self._clock = clock
         self._seen: dict[str, tuple[float, float]] = {}
 

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from stepscope.common import clocks
 from stepscope.profile.collect.clock import Clock
 
 __all__ = ["cpu_clock"]
@@ -40,7 +41,8 @@ class _CpuTime:
 def cpu_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """For `Facts`: nothing else runs on this machine, and `time.sleep` returns at once."""
     now = _CpuTime()
-    monkeypatch.setattr(time, "sleep", now.sleep)
+    for sleeper in (time, clocks):
+        monkeypatch.setattr(sleeper, "sleep", now.sleep)
     return Clock(now.wall_ns, time.thread_time_ns, lambda: _nobody)
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 import torch
 
+from stepscope.common import clocks
 from stepscope.launch.capsule.failure import Failure, Surroundings
 from stepscope.launch.capsule.frames import pack_frames
 from stepscope.launch.capsule.iteration import Buffers, Call, Turn
@@ -110,7 +110,7 @@ def _about(failure: Failure, around: Surroundings) -> dict[str, Any]:
         "why": failure.why,
         "step": failure.step,
         "rank": around.rank,
-        "created": time.time(),
+        "created": clocks.time(),
         "error": mask_text(failure.error),
         "loss": "" if failure.loss is None else float(failure.loss).hex(),
         "grad_norm": "" if failure.grad_norm is None else float(failure.grad_norm).hex(),

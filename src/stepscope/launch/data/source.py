@@ -7,11 +7,11 @@ iterated itself: its sampler, its dataset and its collate function are asked, as
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.errors import UsageError
 
 
@@ -36,13 +36,13 @@ _PATIENCE = 10
 def draw(source: Any, *, samples: int, seconds: float) -> Drawn:
     """Take about this many samples, within this many CPU seconds: a busy machine does not change what is seen."""
     drawn = Drawn()
-    began, worked = time.perf_counter(), time.thread_time()
+    began, worked = clocks.perf_counter(), clocks.thread_time()
     with _random_numbers_kept(source):
         try:
             for _ in _taken(source, drawn):
-                if len(drawn.samples) >= samples or time.thread_time() - worked > seconds:
+                if len(drawn.samples) >= samples or clocks.thread_time() - worked > seconds:
                     break
-                if time.perf_counter() - began > _PATIENCE * seconds:
+                if clocks.perf_counter() - began > _PATIENCE * seconds:
                     break
                 if not drawn.samples and len(drawn.batches) >= 4:  # batches come ready made: four are enough
                     break
@@ -50,7 +50,7 @@ def draw(source: Any, *, samples: int, seconds: float) -> Drawn:
             raise
         except Exception as fault:  # the pipeline's own fault: said, with what came before it
             drawn.error = f"{type(fault).__name__}: {fault}"
-    drawn.seconds = time.perf_counter() - began
+    drawn.seconds = clocks.perf_counter() - began
     return drawn
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 
+from stepscope.common import clocks
 from stepscope.diagnose.hangs import finding_of, message_of
 from stepscope.events.signals import hear_signal
 from stepscope.launch.part import Ended, Part
@@ -114,7 +114,7 @@ class WatchedForHangs(Part):
         reporter = self._around.reporter
         reporter.note("ending the job, as --kill-hang asks for")
         if run is not None:
-            run._writer.event(End(time=time.time(), status="failed", exit_code=1, error=message_of(hang)))
+            run._writer.event(End(time=clocks.time(), status="failed", exit_code=1, error=message_of(hang)))
             run._writer.flush(timeout=3.0)
         sys.stderr.flush()
         os._exit(1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.launch.part import Ended
 from stepscope.launch.parts.watch import Companion
 from stepscope.launch.session_context import Around
@@ -29,12 +29,12 @@ class Sampling:
 
         self.first_step = steps
         self._sampler = Sampler()
-        self._began, self._worked = time.perf_counter(), time.process_time()
+        self._began, self._worked = clocks.perf_counter(), clocks.process_time()
         self._sampler.start()
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self._began
+        return clocks.perf_counter() - self._began
 
     def stop(self) -> None:
         self._sampler.stop()
@@ -46,7 +46,7 @@ class Sampling:
 
         self.stop()
         table.seconds, table.steps = round(self.seconds, 3), steps - self.first_step
-        table.load = round((time.process_time() - self._worked) / max(1e-9, self.seconds), 3)
+        table.load = round((clocks.process_time() - self._worked) / max(1e-9, self.seconds), 3)
         table.all = [
             HotLine(place_at(one.code, one.at), round(one.share, 3), one.phase, one.below)
             for one in hot_spots(self._sampler.samples)[:20]
@@ -74,7 +74,7 @@ class SampledLines(Companion):
             fence.call(self.ending, self._turn)
 
     def _turn(self) -> None:
-        now, steps, sampling = time.perf_counter(), self._around.loop.steps, self._sampling
+        now, steps, sampling = clocks.perf_counter(), self._around.loop.steps, self._sampling
         if self._first_s is None:
             self._first_s = now
         if sampling is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.profile.store import write_part
 
 CALLS_S, CALLS_STEPS, FEWEST_STEPS = 5.0, 30, 3
@@ -57,14 +57,14 @@ class PythonTimes:
 
         self.sampling(False)
         self._profiler = CProfiler()
-        self._began = time.perf_counter()
+        self._began = clocks.perf_counter()
         self.calls_steps = [step]
         self._profiler.start()
 
     def calls_step(self, step: int, last: int | None) -> None:
         """A step begins while calls are counted: are there enough?"""
         done = step - self.calls_steps[0]
-        passed = time.perf_counter() - self._began
+        passed = clocks.perf_counter() - self._began
         enough = done >= FEWEST_STEPS and (done >= CALLS_STEPS or passed >= CALLS_S)
         if (last is not None and step >= last) or (last is None and enough):
             self.end_calls()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.errors import StepscopeError
 from stepscope.events.process import DivertedStdout
 from stepscope.launch.deep_windows import RANKS_STEPS, Deep
@@ -123,7 +123,7 @@ class Measured(Part):
             return
         if self._began is None:
             self.python.forget()
-        self._began = self._began or time.perf_counter()
+        self._began = self._began or clocks.perf_counter()
         busy = self.deep is not None and self.deep.windows is not None and self.deep.windows.is_busy
         if busy or self.facts.looking:
             self.loop.iterations.disturbed = True
@@ -180,7 +180,7 @@ class Measured(Part):
     @property
     def _is_settled(self) -> bool:
         phases = self.loop.iterations.phases
-        return is_settled(phases.late_s(8), time.perf_counter() - (self._began or 0.0), len(phases))
+        return is_settled(phases.late_s(8), clocks.perf_counter() - (self._began or 0.0), len(phases))
 
     @property
     def _has_enough(self) -> bool:
@@ -211,7 +211,7 @@ class Measured(Part):
     def _was_sampled(self) -> bool:
         """Long enough for the sampler and the percentiles to mean something."""
         phases = self.loop.iterations.phases
-        passed = time.perf_counter() - (self._began or 0.0)
+        passed = clocks.perf_counter() - (self._began or 0.0)
         return phases.seconds >= SAMPLED_S or len(phases) >= SAMPLED_STEPS or passed >= TOO_LONG_S
 
     def _maybe_end(self) -> None:
@@ -278,7 +278,7 @@ class Measured(Part):
         why = needs_torch(self.script.name, 0) or f"{self.script.name} made no optimizer step"
         notes = [f"{why}: its Python code was sampled from start to end; there are no steps to analyze"]
         meta = ProfileMeta(
-            id=folder.name, kind="advanced", created=time.time(), why=f"stepscope profile {self.script.name}",
+            id=folder.name, kind="advanced", created=clocks.time(), why=f"stepscope profile {self.script.name}",
             host=host_name(), notes=notes,
         )  # fmt: skip
         write_meta(folder, meta, self._rank)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import all_rules
@@ -129,7 +129,7 @@ class _Replay:
 
     def run(self) -> Outcome:
         outcome, rehearsal = self.outcome, self.rehearsal
-        began = time.perf_counter()
+        began = clocks.perf_counter()
         self._prepare()
         error: BaseException | None = None
         try:
@@ -153,7 +153,7 @@ class _Replay:
         outcome.batch_tensors = rehearsal.batch_tensors
         outcome.arguments_replaced = rehearsal.arguments_replaced
         outcome.error = outcome.error or error
-        outcome.seconds = time.perf_counter() - began
+        outcome.seconds = clocks.perf_counter() - began
         if self.tracer is not None:
             outcome.report = self.tracer.check()
         return outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import re
 import sys
@@ -115,7 +116,7 @@ def _is_own(module: ModuleType) -> bool:
 
 def _tree_of(module: ModuleType) -> ast.Module | None:
     try:
-        with open(str(module.__file__), encoding="utf-8") as file:
+        with io.open(str(module.__file__), encoding="utf-8") as file:  # noqa: UP020 - not what a test puts into builtins
             return ast.parse(file.read(_LARGEST))
     except (OSError, SyntaxError, ValueError, AttributeError, RecursionError):
         return None

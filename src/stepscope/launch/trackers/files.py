@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.records import Artifact, ArtifactFile
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
@@ -24,7 +24,7 @@ def noted(name: str, kind: str, files: Mapping[str, str], aliases: Any, step: in
     metadata = {} if len(files) <= _MOST_FILES else {"files in all": len(files)}
     clean = "".join(letter if letter.isprintable() and letter != ":" else "-" for letter in as_name(name))[:200]
     return Artifact(
-        time=time.time(),
+        time=clocks.time(),
         name=clean or "artifact",
         type=as_name(kind),
         version=0,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.trackers.files import files_in, noted
@@ -85,7 +85,7 @@ class _Listener:
         self._tags[name] = words
         if before != words:
             gone = [] if before is None else [before]
-            self._hub.target.event(TagsChange(time=time.time(), add=[words], remove=gone))
+            self._hub.target.event(TagsChange(time=clocks.time(), add=[words], remove=gone))
 
     def batch(self, run_id: Any, metrics: Any = (), params: Any = (), tags: Any = (), *rest: Any, **more: Any) -> None:
         rows: dict[Any, dict[str, Any]] = {}

@@ -6,13 +6,13 @@ are left alone.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from functools import wraps
 from types import ModuleType
 from typing import Any, Literal
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.trackers.files import noted
@@ -149,14 +149,14 @@ class _Follower:
         if "*" in known[:-1] or (x is None and summary is None and goal is None):
             return
         named = self._hub.named(self._origin, known)
-        rule = MetricRule(time=time.time(), name=named, summary=summary, x=x, goal=goal)  # type: ignore[arg-type]
+        rule = MetricRule(time=clocks.time(), name=named, summary=summary, x=x, goal=goal)  # type: ignore[arg-type]
         self._hub.target.event(rule)
 
     def _alerted(self, title: Any, text: Any = "", level: Any = None, *rest: Any, **more: Any) -> None:
         word = str(getattr(level, "value", level) or "INFO").upper()
         self._hub.target.event(
             Alert(
-                time=time.time(),
+                time=clocks.time(),
                 title=mask_text(as_name(title)),
                 text=mask_text(as_name(text)),
                 level=_LEVELS.get(word, "info"),

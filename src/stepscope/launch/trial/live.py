@@ -6,12 +6,12 @@ a change may move its random numbers. Nothing is run again, and nothing is writt
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.launch.phase_profile import on_device
 from stepscope.launch.trial.switches import LoaderSwitch, Switch, switch_for
 from stepscope.profile.advice.tip import Trial
@@ -65,7 +65,7 @@ class LiveTrials:
         candidates: Sequence[Candidate],
         live: Training,
         *,
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] = clocks.perf_counter,
         budget_s: float = BUDGET_S,
     ) -> None:
         self.candidates = list(candidates)[:MOST_TRIALS]
@@ -127,7 +127,7 @@ class LiveTrials:
                         for _ in range(switch.warm):
                             yield False
                     of_a_pass = 1 if of_loader is None else of_loader.turns_of_a_pass
-                    arms[is_on] += yield from self._window(of_a_pass, time.process_time if by_work else self._clock)
+                    arms[is_on] += yield from self._window(of_a_pass, clocks.process_time if by_work else self._clock)
             if of_loader and of_loader.error:
                 one.error = of_loader.error
                 return

@@ -7,11 +7,11 @@ continues from what was measured: nothing of a failed attempt is left in memory.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.profile.batch.memory import Memory
 from stepscope.profile.batch.search import Measurement, Search
 from stepscope.profile.data.diversion import Diversion
@@ -55,7 +55,7 @@ class BatchTuner:
         """Whether this is the loader the script trains on; then the search can go on."""
         if not self._training.is_it(loader):
             return False
-        self.loader, self._until = loader, time.perf_counter() + float(self._order["seconds"])
+        self.loader, self._until = loader, clocks.perf_counter() + float(self._order["seconds"])
         if loader.batch_size is None:
             self._tell({"event": "cannot", "why": "its batches are made by a batch_sampler or by the dataset itself"})
             self._finish()
@@ -81,7 +81,7 @@ class BatchTuner:
             self._tell({"event": "measured", **asdict(measured)})
             done.close()
         size = self._search.next_size()
-        if size is None or time.perf_counter() > self._until:
+        if size is None or clocks.perf_counter() > self._until:
             self._size = None
             self._tell({"event": "over", "bound": "time" if size is not None else self._search.bound})
             self._finish()
@@ -109,10 +109,10 @@ class _Size:
         self._asked += 1
         if self._asked == _WARM + 1:
             settle()
-            self._began, self._waited = time.perf_counter(), 0.0
-        asked = time.perf_counter()
+            self._began, self._waited = clocks.perf_counter(), 0.0
+        asked = clocks.perf_counter()
         batch = self._batch(own)
-        self._waited += time.perf_counter() - asked
+        self._waited += clocks.perf_counter() - asked
         return batch
 
     def _batch(self, own: Any) -> Any:
@@ -130,13 +130,13 @@ class _Size:
     def is_done(self) -> bool:
         """Asked as the next batch is: then all steps but the warm ones are over."""
         steps = self._asked - _WARM
-        taken = time.perf_counter() - self._began
+        taken = clocks.perf_counter() - self._began
         return steps >= 1 and ((steps >= self._batches and taken >= self._seconds / 3) or taken >= self._seconds)
 
     def measurement(self, peak_bytes: int) -> Measurement:
         settle()
         steps = self._asked - _WARM
-        taken = time.perf_counter() - self._began
+        taken = clocks.perf_counter() - self._began
         return Measurement(self.size, taken / steps, self._waited / steps, peak_bytes, steps)
 
     def close(self) -> None:

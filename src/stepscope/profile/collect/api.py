@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weakref import finalize
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.errors import MissingExtra, NotFound, UsageError
 from stepscope.profile.collect.schedule import Action, Schedule
 from stepscope.profile.collect.steps_by_optimizer import StepsByOptimizer
@@ -257,7 +257,7 @@ class Profiler:
         return ProfileMeta(
             id=id,
             kind=self._kind,
-            created=time.time(),
+            created=clocks.time(),
             first_step=self._began,
             last_step=last,
             why="with stepscope.profile(...)",

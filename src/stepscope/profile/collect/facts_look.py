@@ -199,6 +199,8 @@ class Look:
     def _note_model_loop(self, call: Any) -> None:
         """A model that gets data only, nothing it has computed before, does not need a loop over the batch."""
         given = [one for one in [*call.args, *call.kwargs.values()] if isinstance(one, torch.Tensor)]
+        if aside.transform():  # what a transform hands on has no storage
+            return
         with events.quietly():
             if not given or any(one.requires_grad for one in given):
                 return

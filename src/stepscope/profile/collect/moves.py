@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from functools import wraps
 from threading import get_ident
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.events import Installed
 
 _POINTS = ("torch:Tensor.to", "torch:Tensor.cuda")
@@ -21,7 +21,7 @@ class Moves:
     names and does not come by here; subclasses of Tensor pass untimed.
     """
 
-    def __init__(self, moved: Callable[[float, float], None], clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, moved: Callable[[float, float], None], clock: Callable[[], float] = clocks.perf_counter) -> None:
         self._moved = moved
         self._clock = clock
         self._installed = Installed(stays_in_parent=True)

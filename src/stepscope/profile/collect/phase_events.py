@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from pathlib import Path
 
+from stepscope.common import clocks
 from stepscope.profile.collect.phases import PHASES
 
 
@@ -14,10 +14,10 @@ class PhaseEvents:
     """Collects stretches by the loop's clock and saves them on the axis of the trace (Unix nanoseconds)."""
 
     def __init__(self) -> None:
-        self._offset = time.time_ns() - time.perf_counter_ns()
+        self._offset = clocks.time_ns() - clocks.perf_counter_ns()
         self._thread = threading.get_native_id()
         self._rows: list[tuple[str, float, float, int]] = []
-        self.began = time.perf_counter()
+        self.began = clocks.perf_counter()
         self.step = -1
         """The current step."""
 

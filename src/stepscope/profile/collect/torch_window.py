@@ -10,13 +10,13 @@ import mmap
 import os
 import tempfile
 import threading
-import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events
+from stepscope.common import clocks
 from stepscope.profile.collect.others import OURS
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class TorchWindow:
         """A step begins here, and the one before is over; None: only over."""
         from stepscope.profile.collect.module_spans import hidden_span
 
-        now = time.perf_counter()
+        now = clocks.perf_counter()
         if self._mark is not None:
             with events.quietly():
                 self._mark.__exit__(None, None, None)
@@ -206,13 +206,13 @@ class TorchWindow:
         self.mark(None)
         del self.walls_s[len(self.steps) :]
         self.is_on = False
-        began = time.perf_counter()
+        began = clocks.perf_counter()
         if self._spans is not None:
             self._spans.end()
         self._profile.__exit__(None, None, None)
         if self._history is not None:
             self.snapshot = self._history.end()
-        self.stop_s = time.perf_counter() - began
+        self.stop_s = clocks.perf_counter() - began
 
     @property
     def live(self) -> Any:
@@ -227,7 +227,7 @@ class TorchWindow:
 
     def save(self, path: Path) -> None:
         """Write the trace, whole or not at all. Works once."""
-        began = time.perf_counter()
+        began = clocks.perf_counter()
         fd, temporary = tempfile.mkstemp(prefix=".", suffix=".json", dir=path.parent)  # only we may read it
         os.close(fd)
         try:
@@ -238,7 +238,7 @@ class TorchWindow:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-        self.save_s = time.perf_counter() - began
+        self.save_s = clocks.perf_counter() - began
 
     def drop(self) -> None:
         """Let go of everything that was recorded."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import statistics
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.errors import UsageError
 from stepscope.events.signals import hear_signal
 from stepscope.files.decoding import MALFORMED
@@ -92,7 +92,9 @@ class Anomaly:
 class RequestFile:
     """The file `profiles/request` of the run, looked for once a second."""
 
-    def __init__(self, run: Callable[[], Path | None], rank: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, run: Callable[[], Path | None], rank: int, clock: Callable[[], float] = clocks.monotonic
+    ) -> None:
         self._run = run
         self._rank = rank
         self._clock = clock

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.profile.collect.budget import Asked, Budget, CallCounter, Chosen, Probe, choose, free_bytes
 from stepscope.profile.collect.child import Reading
 from stepscope.profile.collect.phase_events import PhaseEvents
@@ -205,11 +205,11 @@ class Windows:
         )
         self._window.start()
         self._counted = self._asked.with_stack is True and self._counter.start()
-        self._began = time.perf_counter()
+        self._began = clocks.perf_counter()
 
     def _end_probe(self) -> None:
         window, self._window = self._window, None
-        wall_s = time.perf_counter() - self._began
+        wall_s = clocks.perf_counter() - self._began
         self._counter.stop()
         if window is None:
             return
@@ -279,7 +279,7 @@ class Windows:
         return ProfileMeta(
             id=id,
             kind="pytorch",
-            created=time.time(),
+            created=clocks.time(),
             first_step=window.steps[0],
             last_step=window.steps[-1],
             why=request.why,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from stepscope.common import clocks
 from stepscope.profile.data.diversion import Diversion, batch_bytes, fresh
 from stepscope.record.lengths import known_length
 
@@ -60,7 +60,7 @@ class IdealLoader:
     The training is not the real one any more: its speed is what is measured, not its loss.
     """
 
-    def __init__(self, keep: int = KEEP, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, keep: int = KEEP, clock: Callable[[], float] = clocks.perf_counter) -> None:
         self._keep = keep
         self._clock = clock
         self._kept: WeakKeyDictionary[Any, _Kept] = WeakKeyDictionary()

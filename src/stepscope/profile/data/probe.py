@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import struct
 import threading
-import time
 from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events import on_fork
 from stepscope.files.opening import read_file
 
@@ -53,8 +53,8 @@ class Probe:
         self.path = path
         self._rows: list[tuple[Any, ...]] = []
         self._file: BinaryIO | None = None
-        self._began = self._flushed = time.perf_counter_ns()
-        self._to_unix = time.time_ns() - time.perf_counter_ns()
+        self._began = self._flushed = clocks.perf_counter_ns()
+        self._to_unix = clocks.time_ns() - clocks.perf_counter_ns()
         self._lock = threading.Lock()
         self._threads: dict[int, int] = {}
         self.stages: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -73,7 +73,7 @@ class Probe:
     def pay_details(self, events: int) -> bool:
         """Take the price of this many events inside a batch from the allowance, if it is there."""
         price = events * _DETAIL_NS
-        earned = _GRACE_NS + _ALLOWANCE * (time.perf_counter_ns() - self._began)
+        earned = _GRACE_NS + _ALLOWANCE * (clocks.perf_counter_ns() - self._began)
         if self.events + events > _MOST_EVENTS or self.spent_ns + price > earned * _DETAIL_PART:
             self.untimed += 1
             return False
@@ -108,7 +108,7 @@ class Probe:
     @fence.fenced("writing times of the data pipeline")
     def flush(self, *, now: bool = False) -> None:
         """Write what has gathered, if it is time: a worker may be ended at any moment without a word."""
-        clock = time.perf_counter_ns()
+        clock = clocks.perf_counter_ns()
         if not self._rows or self._over or not (now or clock - self._flushed > _FLUSH_NS):
             return
         with self._lock:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.profile.data.diversion import Diversion, batch_bytes, fresh
 from stepscope.profile.data.settings import LoaderSettings, is_sharded
 from stepscope.profile.data.training_loader import TrainingLoader
@@ -48,7 +48,7 @@ class Tuner:
     say: Callable[[str], None] = lambda text: None
     batch_sizes: tuple[int, ...] = ()
     most_workers: int | None = None
-    clock: Callable[[], float] = time.perf_counter
+    clock: Callable[[], float] = clocks.perf_counter
     trials: list[Trial] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     loader: Any = None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import msgspec
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.files.opening import read_file
 from stepscope.profile.data.probe import Probe
 from stepscope.profile.python.sampler import Sampler
@@ -29,12 +29,12 @@ class WorkerLines:
         self._path = Path(probe.path).with_suffix(".lines")
         self._loader = probe.loader
         self._sampler = Sampler(_INTERVAL_S)
-        self._written = time.monotonic()
+        self._written = clocks.monotonic()
         fence.fenced("sampling a worker")(self._sampler.start)()
 
     def beat(self) -> None:
         """Between two batches."""
-        if time.monotonic() - self._written > _WRITE_S:
+        if clocks.monotonic() - self._written > _WRITE_S:
             self._write()
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class WorkerLines:
     def _write(self) -> None:
         from stepscope.record.observers.own_frames import is_own
 
-        self._written = time.monotonic()
+        self._written = clocks.monotonic()
         if not self._path.parent.is_dir():  # the collector has ended
             self._sampler.stop()
             return

@@ -9,10 +9,10 @@ from __future__ import annotations
 import marshal
 import os
 import struct
-import time
 from pathlib import Path
 from typing import Any
 
+from stepscope.common import clocks
 from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, NotFound
 from stepscope.files.opening import read_file
@@ -93,7 +93,7 @@ class _Reader:
         self._at = 0
         self._refs: list[Any] = []
         self._left = MOST_OBJECTS
-        self._until = time.thread_time() + MOST_SECONDS
+        self._until = clocks.thread_time() + MOST_SECONDS
 
     def top(self) -> Any:
         return self._object(0)
@@ -109,7 +109,7 @@ class _Reader:
 
     def _object(self, depth: int) -> Any:
         self._left -= 1
-        if self._left < 0 or (not self._left % 8192 and time.thread_time() > self._until):
+        if self._left < 0 or (not self._left % 8192 and clocks.thread_time() > self._until):
             raise _Bad("it has more entries than can be read in two seconds")
         if depth > MOST_DEPTH:
             raise _Bad(f"at byte {self._at} it is nested deeper than a profile is")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from types import CodeType, FrameType
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.profile.python.files import OURS, THEIRS, kind_of
 from stepscope.profile.python.samples import Samples
 from stepscope.records.profile import Stack
@@ -78,7 +78,7 @@ class Sampler:
     @fence.fenced("sampling Python stacks")
     def _run(self) -> None:
         own = threading.get_ident()
-        clock, enough = time.perf_counter, self._enough
+        clock, enough = clocks.perf_counter, self._enough
         last = due = clock()
         while True:
             due += self._interval_s  # on a schedule: what a look takes does not make the next one late
@@ -86,7 +86,7 @@ class Sampler:
             if wait <= 0:
                 due = clock() + self._interval_s
                 wait = self._interval_s
-            time.sleep(wait)  # waking costs the others less than waiting for an Event would
+            clocks.sleep(wait)  # waking costs the others less than waiting for an Event would
             if enough.is_set():
                 return
             began = clock()

@@ -8,11 +8,11 @@ moment) and nothing of it is kept alive.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.events.aside import is_capturing
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
@@ -139,9 +139,9 @@ def norms_of(tensors: list[Any], order: float = 2.0) -> list[float]:
 
 def _wait(device: Any) -> None:
     if device.type == "cuda":
-        began = time.perf_counter()
+        began = clocks.perf_counter()
         torch.cuda.current_stream(device).synchronize()
-        patience.waited_s += time.perf_counter() - began
+        patience.waited_s += clocks.perf_counter() - began
 
 
 def _copied(tensor: Any) -> Any:

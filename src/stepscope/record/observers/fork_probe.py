@@ -13,13 +13,13 @@ import select
 import signal
 import stat
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.common.own_time import waited_s
 
 _MOST_BYTES = 1 << 20
@@ -117,16 +117,16 @@ def _be_the_child(work: Callable[[], dict[str, Any]], writing: int) -> None:
 
 def _read(reading: int, child: int, seconds: float) -> bytes:
     """All that the child writes until it closes its end; nothing if its time is up before."""
-    answer, began = b"", time.perf_counter()
+    answer, began = b"", clocks.perf_counter()
     while True:
-        left = began + seconds + waited_s(child) - time.perf_counter()
+        left = began + seconds + waited_s(child) - clocks.perf_counter()
         ready, _, _ = select.select([reading], [], [], max(0.0, left))
         if ready:
             part = os.read(reading, 65536)
             if not part:
                 return answer
             answer += part
-        elif began + seconds + waited_s(child) <= time.perf_counter():
+        elif began + seconds + waited_s(child) <= clocks.perf_counter():
             return b""
 
 

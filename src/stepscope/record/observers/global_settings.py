@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from stepscope.common import clocks
 from stepscope.evidence.global_settings import GlobalSettings, Rebuilt, ScalerCall, Scaling, Seeding
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place, own_places
@@ -69,7 +69,7 @@ class GlobalSettingsObserver(Observer, GlobalSettings):
             known = self._scaling[scaler] = Scaling(place, bool(scaler.is_enabled()), scale)
             self.scalers.append(known)
         if len(known.calls) < _MOST:
-            known.calls.append(ScalerCall(name, place, self.watcher.steps.backward_count, time.perf_counter()))
+            known.calls.append(ScalerCall(name, place, self.watcher.steps.backward_count, clocks.perf_counter()))
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if self.seeds and self.seeds[-1].trains is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from stepscope import fence
+from stepscope.common import clocks
 from stepscope.events import caller
 from stepscope.events.quiet import quietly
 from stepscope.evidence.gradient_clips import GradientClip, GradientClips
@@ -60,7 +60,7 @@ class GradientClipObserver(Observer, GradientClips):
             return
         parameters = [given] if isinstance(given, torch.Tensor) else list(given)
         clip = GradientClip(name, own_place(frame), self.watcher.step, float(limit))
-        clip.time, clip.parameters = time.perf_counter(), len(parameters)
+        clip.time, clip.parameters = clocks.perf_counter(), len(parameters)
         gradients = [p.grad for p in parameters if p.grad is not None]
         clip.without_grad = len(parameters) - len(gradients)
         looks = len(self.all) < _LOOKS and not self._backward_has_run()

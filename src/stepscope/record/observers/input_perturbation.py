@@ -7,7 +7,6 @@ takes every trace of the trial with it.
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.input_perturbation import InputPerturbations, Perturbation
 from stepscope.record.arguments import tensors_in
@@ -53,7 +53,7 @@ class InputPerturbationObserver(Observer, InputPerturbations):
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not visit.grad or not self.watcher.tensor_history.on or self._tried.get(module, 0) >= _TRIES:
             return
-        if time.perf_counter() - visit.time > _SECONDS or next(module.parameters(), None) is None:
+        if clocks.perf_counter() - visit.time > _SECONDS or next(module.parameters(), None) is None:
             return
         calls = self._calls[module] = self._calls.get(module, 0) + 1
         if calls >= _TRAINED:
@@ -93,9 +93,9 @@ def tried(module: Any, args: Any, kwargs: Any, ahead: NextStep | None, slowest_s
     """What the model does with altered input. It is left in evaluation mode: only for a fork, or for a copy."""
     module.eval()
     with torch.no_grad(), _no_fast_path():
-        began = time.process_time()
+        began = clocks.process_time()
         first = _answers(module, args, kwargs)
-        if time.process_time() - began > slowest_s:
+        if clocks.process_time() - began > slowest_s:
             return {"why": "one call of the model takes too long"}
         again = _answers(module, args, kwargs)
         if len(first) != len(again) or not all(_same(a, b) for a, b in zip(first, again, strict=True)):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.evidence.loaders import Loader, Loaders
 from stepscope.evidence.origins import DATA
 from stepscope.record.arguments import tensors_in
@@ -51,7 +51,7 @@ class LiveLoader(Loader):
 
     def count(self, wait_s: float, cpu_s: float, own_s: float) -> None:
         """One more batch, after waiting so long for it. `own_s` is what we have cost so far: not the script's time."""
-        now = time.perf_counter() - own_s
+        now = clocks.perf_counter() - own_s
         self.batches += 1
         self.wait_s += wait_s
         self._of_pass += 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.events import Installed
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
@@ -84,7 +84,8 @@ class OptimizerObserver(Observer, Optimizers):
 
     def _made(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens() and optimizer not in self._numbers:
-            self._add(optimizer, own_place(frame))
+            with quietly():
+                self._add(optimizer, own_place(frame))
 
     def step_done(self, step: Step, optimizer: Any) -> None:
         """How the step left the first parameter: whether it is still so when another optimizer takes it over."""
@@ -117,7 +118,8 @@ class OptimizerObserver(Observer, Optimizers):
         return made.number
 
     def _grew(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
-        self._grown(optimizer)
+        with quietly():
+            self._grown(optimizer)
 
     def _grown(self, optimizer: Any) -> None:
         number = self._numbers.get(optimizer)
@@ -144,7 +146,7 @@ class OptimizerObserver(Observer, Optimizers):
     def _note(self, number: int | None, frame: Any) -> None:
         if len(self.zeroings) < _KEPT:
             count = self.watcher.steps.backward_count
-            self.zeroings.append(Zeroing(number, own_place(frame), self.watcher.step, count, time.perf_counter()))
+            self.zeroings.append(Zeroing(number, own_place(frame), self.watcher.step, count, clocks.perf_counter()))
 
 
 def _glance(parameter: Any) -> tuple[float, ...] | None:

@@ -8,13 +8,13 @@ folder of its parent. Nothing here waits for another process.
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.evidence.ranks import (
     Called,
     Delivered,
@@ -109,7 +109,7 @@ class Notes:
     def __init__(self, folder: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
         self._pid = os.getpid()
-        name = f"{self._pid}-{time.time_ns()}.jsonl"
+        name = f"{self._pid}-{clocks.time_ns()}.jsonl"
         self._file: int | None = os.open(os.path.join(folder, name), flags, 0o600)
 
     def write(self, fact: AnyFact) -> None:

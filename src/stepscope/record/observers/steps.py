@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.events.operations import stand_down, stand_up
 from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
@@ -38,7 +38,7 @@ class _Watched:
     def __init__(self) -> None:
         self.backwards: list[Backward] = []
         self.sample: list[tuple[Any, Any, int]] = []
-        """Parameters with a gradient after the last step: (parameter, gradient, version of the gradient)."""
+        """Parameters with a gradient after the last step, weakly: (parameter, gradient, version of the gradient)."""
         self.cleared = True
         self.checks = 0
         self.before: list[tuple[Any, Any]] = []
@@ -78,7 +78,7 @@ class StepObserver(Observer, Steps):
             return
         if self.watcher.visits.evaluated_at == number:
             self.watcher.visits.training_goes_on()
-        backward = Backward(self.backward_count, self.watcher.step, self._place(frame), time.perf_counter())
+        backward = Backward(self.backward_count, self.watcher.step, self._place(frame), clocks.perf_counter())
         self.backward_count += 1
         tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
         backward.accumulates = bool(kwargs.get("accumulate_grad", True))
@@ -129,14 +129,15 @@ class StepObserver(Observer, Steps):
                 watched.cleared = True
                 watched.sample = []
                 continue
-            if not watched.before and watched.checks < 8 and all(can_fetch(g) for _, g, _ in watched.sample):
+            kept = [(p, gradient) for p, g, _ in watched.sample if (gradient := g()) is not None]
+            if not watched.before and watched.checks < 8 and all(can_fetch(g) for _, g in kept):
                 watched.checks += 1
-                watched.before = [(p, raw.clone(raw.detach(g))) for p, g, _ in watched.sample]
+                watched.before = [(p, raw.clone(raw.detach(g))) for p, g in kept]
                 watched.stale_norm = _norm([g for _, g in watched.before])
 
     def _untouched(self, parameter: Any, gradient: Any, version: int, look: bool) -> bool:
         now = parameter().grad if parameter() is not None else None
-        if now is None or now is not gradient:
+        if now is None or now is not gradient():
             return False
         if now._version != version or is_transformed(now):
             return False
@@ -150,8 +151,9 @@ class StepObserver(Observer, Steps):
                     pairs = [(p(), g) for p, g in watched.before]
                     watched.own_norm = _norm([p.grad - g for p, g in pairs if p is not None and p.grad is not None])
         if backward.accumulates:
-            for watched in self._watched.values():
-                watched.sample = [(p, g, _version(p, g, v)) for p, g, v in watched.sample]
+            with quietly():
+                for watched in self._watched.values():
+                    watched.sample = [(p, g, _version(p, g, v)) for p, g, v in watched.sample]
 
     # Optimizers
 
@@ -188,7 +190,7 @@ class StepObserver(Observer, Steps):
             return
         self._stand(down=True)
         number = self.watcher.optimizers.number_of(optimizer)
-        step = Step(self.step_count, number, self._place(frame), time.perf_counter())
+        step = Step(self.step_count, number, self._place(frame), clocks.perf_counter())
         self._open.append((optimizer, step))
         if closure_in(args, kwargs) is None:
             self._look(step, optimizer)
@@ -295,7 +297,7 @@ def _sample(optimizer: Any, watched: _Watched) -> list[tuple[Any, Any, int]]:
     for i in watched.order[1]:
         gradient = parameters[i].grad
         if gradient is not None and gradient.layout is torch.strided:
-            found.append((weakref.ref(parameters[i]), gradient, gradient._version))
+            found.append((weakref.ref(parameters[i]), weakref.ref(gradient), gradient._version))
             if len(found) == _SAMPLE:
                 break
     return found
@@ -303,7 +305,8 @@ def _sample(optimizer: Any, watched: _Watched) -> list[tuple[Any, Any, int]]:
 
 def _version(parameter: Any, gradient: Any, version: int) -> int:
     alive = parameter()
-    return gradient._version if alive is not None and alive.grad is gradient else version
+    now = None if alive is None else alive.grad
+    return now._version if now is not None and now is gradient() else version
 
 
 def _norm(tensors: list[Any]) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import events
+from stepscope.common import clocks
 from stepscope.events.names import Plan
 from stepscope.events.patched_names import HANDOVER
 from stepscope.events.unpatched_torch import raw
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-_cpu = time.thread_time
+_cpu = clocks.thread_time
 
 _NOISE = frozenset((
     "rand", "randn", "randint", "rand_like", "randn_like", "randint_like", "normal", "normal_", "randperm", "bernoulli",

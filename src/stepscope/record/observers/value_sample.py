@@ -7,12 +7,12 @@ random numbers of the script are used.
 from __future__ import annotations
 
 import random
-import time
 from types import TracebackType
 from typing import Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.value_sample import TensorLook
 from stepscope.record.observers.fetch import can_fetch, here, is_far, patience
@@ -55,11 +55,11 @@ class Allowance:
         return self.looks * _A_LOOK_S < seconds and self._cpu_s < _MARGIN * seconds
 
     def __enter__(self) -> None:
-        self._clock = time.thread_time()
+        self._clock = clocks.thread_time()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.looks += 1
-        self._cpu_s += time.thread_time() - self._clock
+        self._cpu_s += clocks.thread_time() - self._clock
 
 
 def can_look(tensor: Any) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.modules.loss import _Loss
 
+from stepscope.common import clocks
 from stepscope.events.hub import source_of
 from stepscope.events.source import only_noted
 from stepscope.evidence.origins import OUTPUT
@@ -176,5 +176,5 @@ class VisitObserver(Visits):
 
 def _visit(module: Module, training: bool, parent: Visit | None, place: Place | None) -> Visit:
     visit = Visit(module, training, parent, place)
-    visit.grad, visit.time = torch.is_grad_enabled(), time.perf_counter()
+    visit.grad, visit.time = torch.is_grad_enabled(), clocks.perf_counter()
     return visit

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
+from stepscope.common import clocks
 from stepscope.events import Installed, aside
 from stepscope.events.aside import is_capturing
 from stepscope.events.governor import Governor
@@ -138,7 +138,7 @@ class Watcher(Progress):
     def __init__(self, on_moment: Callable[[str], None] | None = None) -> None:
         super().__init__()
         self.on_moment = on_moment
-        self.began = time.perf_counter()
+        self.began = clocks.perf_counter()
         self._installed = Installed(stays_in_parent=True)
         self.thread = threading.get_ident()
         self._on = False
@@ -353,10 +353,10 @@ class Watcher(Progress):
 
     def _moment(self, kind: str) -> None:
         if self.on_moment is not None and not is_capturing():  # rules look at weights
-            began = time.thread_time()
+            began = clocks.thread_time()
             with quietly(), Rested():
                 fence.call("asking the rules", self.on_moment, kind)
-            self.asking_s += time.thread_time() - began
+            self.asking_s += clocks.thread_time() - began
 
     def _compiled(self, frame: Any) -> None:
         """Compiled code may run from now on: models and operations are no longer followed."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.common import clocks
 from stepscope.common.metric_direction import Goal
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.columns import RunColumn, default_columns, run_columns
@@ -68,7 +68,7 @@ class Catalogue:
         self,
         *stores: Path | str,
         index: RunIndex | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = clocks.time,
         few: float = math.inf,
     ) -> None:
         """A store is a folder of run folders, a folder of such folders, or one run folder. It may not exist yet.
@@ -105,17 +105,17 @@ class Catalogue:
         """
         with self._refreshing:
             before = self._entries
-            published = time.monotonic() - (0.75 * _PUBLISH_S if not before else 0.0)
+            published = clocks.monotonic() - (0.75 * _PUBLISH_S if not before else 0.0)
 
             def tell(done: int, total: int) -> None:
                 nonlocal published
                 if progress is not None:
                     progress(done, total)
-                if time.monotonic() - published > _PUBLISH_S:
+                if clocks.monotonic() - published > _PUBLISH_S:
                     self._publish([() for _ in self._scans])
                     self.unread = total - done
                     self.version += 1
-                    published = time.monotonic()
+                    published = clocks.monotonic()
 
             now = self._clock()
             touched = [

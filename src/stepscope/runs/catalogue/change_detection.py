@@ -8,10 +8,10 @@ For any other run, the names, sizes and times of its files are compared.
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from zlib import crc32
 
+from stepscope.common import clocks
 from stepscope.files.opening import open_file
 from stepscope.runs.format.frames import HEADER, Kind, decode_at
 from stepscope.runs.format.layout import COMPACT
@@ -44,7 +44,7 @@ def listing_stamp(path: Path) -> str:
 
 def may_settle(path: Path, found: os.stat_result, now: float | None = None) -> bool:
     """Whether `folder_stamp` alone is enough from now on for an ended run."""
-    age = (time.time() if now is None else now) - found.st_mtime
+    age = (clocks.time() if now is None else now) - found.st_mtime
     if age < RACY_S:
         return False
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.errors import StepscopeError
 from stepscope.files.decoding import MALFORMED
 from stepscope.runs.catalogue.change_detection import folder_stamp, listing_stamp, may_settle
@@ -127,7 +127,7 @@ class StoreScan:
             self._known = self._from_index()
             if self.counts is not None:
                 progress(0, 0)  # listing very many folders takes a while, too
-        elif self._miscounted and time.monotonic() > self._recount_at:
+        elif self._miscounted and clocks.monotonic() > self._recount_at:
             self._recount()
         touched: set[str] = set()
         unread: list[Found] = []
@@ -289,7 +289,7 @@ class StoreScan:
 
     def _recount(self) -> None:
         assert self._known is not None
-        began, counts = time.monotonic(), RunCounts()
+        began, counts = clocks.monotonic(), RunCounts()
         for known in self._known.values():
             counts.add(known.entry.head, known.entry.metrics.names)
         for row in self._index.rows(self._key):
@@ -297,7 +297,7 @@ class StoreScan:
             if entry is not None:
                 counts.add(entry.head, entry.metrics.names)
         self.counts, self._miscounted = counts, False
-        self._recount_at = time.monotonic() + _RECOUNT_SHARE * (time.monotonic() - began)
+        self._recount_at = clocks.monotonic() + _RECOUNT_SHARE * (clocks.monotonic() - began)
 
     def _count(self, before: RunEntry | None, after: RunEntry | None) -> None:
         if self.counts is None:

@@ -15,12 +15,12 @@ open or would not shrink is left alone. See docs/design/001-the-run-folder.md.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from stepscope.common import clocks
 from stepscope.errors import BadData
 from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.change_detection import is_sealed
@@ -92,7 +92,7 @@ def covered_files(run: Path) -> dict[str, Path]:
 def _remove_leftovers(run: Path) -> set[Path]:
     """After an interruption: finish removing replaced sources and half-written files."""
     for unfinished in (run / COMPACT).glob(".*.tmp"):
-        if time.time() - unfinished.stat().st_mtime > _ABANDONED_S:
+        if clocks.time() - unfinished.stat().st_mtime > _ABANDONED_S:
             unfinished.unlink(missing_ok=True)
     done: set[Path] = set()
     covered = covered_files(run)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-import time
+
+from stepscope.common import clocks
 
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHAPE = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -20,7 +21,7 @@ def new_run_id(now: float | None = None) -> str:
     >>> new_run_id(0.0)[:10]
     '0000000000'
     """
-    milliseconds = int((time.time() if now is None else now) * 1000)
+    milliseconds = int((clocks.time() if now is None else now) * 1000)
     milliseconds = min(max(milliseconds, 0), (1 << 48) - 1)
     number = milliseconds << 80 | int.from_bytes(os.urandom(10), "big")
     return "".join(_LETTERS[number >> shift & 31] for shift in range(125, -1, -5))

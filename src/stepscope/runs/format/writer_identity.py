@@ -10,9 +10,10 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from functools import lru_cache
 from pathlib import Path
+
+from stepscope.common import clocks
 
 _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -76,7 +77,7 @@ def process_age_s() -> float:
         uptime = float(Path("/proc/uptime").read_text().split()[0])
         return max(0.0, uptime - (_started_from_proc(os.getpid()) - _boot_time()))
     except (OSError, ValueError, IndexError):
-        return max(0.0, time.time() - (process_started() or time.time()))
+        return max(0.0, clocks.time() - (process_started() or clocks.time()))
 
 
 def _started_from_proc(pid: int) -> float:

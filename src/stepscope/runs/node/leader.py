@@ -8,13 +8,13 @@ grow, under the names they have.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from stepscope.common import clocks
 from stepscope.files.opening import open_file, read_file
 from stepscope.records import Artifact, End, Event, FileHeader, RankGone, RankJoined, RankSaid
 from stepscope.runs.format.blobs import put_file
@@ -161,7 +161,7 @@ class NodeLeader:
     def _join(self, log: str, header: FileHeader) -> None:
         if log not in self._done.joined:
             self._done.joined.append(log)
-            self._log.event(RankJoined(time=time.time(), header=header))
+            self._log.event(RankJoined(time=clocks.time(), header=header))
 
     def _pass_on(self, log: str, header: FileHeader, seq: int, event: Event) -> None:
         self._join(log, header)
@@ -176,7 +176,7 @@ class NodeLeader:
             is_open = header.role == "run" and header.rank not in self._ends and log not in self._done.gone
             if is_open and header.pid and self._machine.started(header.pid) is None:
                 self._done.gone.append(log)
-                self._log.event(RankGone(time=time.time(), log=log))
+                self._log.event(RankGone(time=clocks.time(), log=log))
 
     # -- ranks that are kept in full ---------------------------------------------------------------------------------
 

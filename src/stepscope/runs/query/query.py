@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from stepscope.common import clocks
 from stepscope.errors import QueryError
 from stepscope.runs.query.evaluate import Predicate, Queryable, compile_tree
 from stepscope.runs.query.fields import Field, close_fields, resolve
@@ -30,7 +30,7 @@ class Query:
 
     def matches(self, run: Queryable, now: float | None = None) -> bool:
         """Whether a run matches; `now` (Unix seconds) is the reference for `age`."""
-        return self._predicate(run, time.time() if now is None else now)
+        return self._predicate(run, clocks.time() if now is None else now)
 
     def check(self, known: Collection[str]) -> None:
         """Reject fields that no run has: `known` has the `config.<key>` and `<metric>` of all runs.

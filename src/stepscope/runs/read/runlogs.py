@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.errors import BadData, NotFound
 from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media, RankGone, RankJoined, RankSaid
 from stepscope.runs.format.layout import COMPACT, log_files
@@ -142,7 +142,7 @@ class RunLogs:
         elif reader.sealed and not reader.tail and not reader.holes and not sections:
             return False
         before = (reader.offset, len(reader.holes), reader.held_rows)
-        now = time.monotonic()
+        now = clocks.monotonic()
         for batch in reader.poll(final or sections):  # compacted files do not grow
             self._take(batch, path, reader, now, first, sections)
         self._untrimmed += max(reader.offset - before[0], 0)
@@ -259,7 +259,7 @@ class RunLogs:
         return iter(in_order(self.ordered()))
 
     def states(self) -> list[LogState]:
-        now = time.monotonic()
+        now = clocks.monotonic()
         return [part.state(now) for part in self.everything()]
 
     @property

@@ -6,10 +6,10 @@ host. Nothing is inferred from a missing field: only an `End` makes a run finish
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from stepscope.common import clocks
 from stepscope.records import End, FileHeader, Status
 from stepscope.runs.format import writer_identity
 
@@ -63,7 +63,7 @@ class Standing:
 
 def this_machine() -> Machine:
     """The real machine."""
-    return Machine(writer_identity.host_name(), writer_identity.boot_id(), time.time, _started)
+    return Machine(writer_identity.host_name(), writer_identity.boot_id(), clocks.time, _started)
 
 
 def _started(pid: int) -> float | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stepscope.common import clocks
 from stepscope.errors import BadData
 from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.change_detection import is_sealed
@@ -39,7 +39,7 @@ def carry_out(run: Path, plan: Plan, now: float | None = None) -> CarriedOut:
     done = CarriedOut()
     files = {f"{BLOBS}/{sha256}": size for sha256, size in plan.blobs.items()}
     if files or plan.media:
-        note_removed(run, files, set(plan.media), time.time() if now is None else now)
+        note_removed(run, files, set(plan.media), clocks.time() if now is None else now)
     for sha256, size in plan.blobs.items():
         blob_path(run, sha256).unlink(missing_ok=True)
         done.removed.append(f"{BLOBS}/{sha256}")
@@ -62,7 +62,7 @@ def _thin(run: Path, done: CarriedOut, now: float | None) -> None:
         done.problems.append(result.skipped)
     if result.replaced:
         # Last: a crash in between costs one transfer of a file that is then rejected as known.
-        note_removed(run, result.replaced, set(), time.time() if now is None else now)
+        note_removed(run, result.replaced, set(), clocks.time() if now is None else now)
     done.points += result.points
     done.bytes += result.bytes_before - result.bytes_after
     done.removed += result.replaced

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from stepscope.common import clocks
 from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
@@ -41,7 +41,7 @@ class Background:
         self._leave = threading.Event()
         """Of the current thread."""
         self._stopping = False
-        now = time.monotonic()
+        now = clocks.monotonic()
         self._next_beat = now + self._heartbeat_s
         self._next_sync = now + self._fsync_s
         self._retry_at = 0.0
@@ -116,14 +116,14 @@ class Background:
                 turn()
 
     def _delay(self) -> float:
-        delivery, now = self._delivery, time.monotonic()
+        delivery, now = self._delivery, clocks.monotonic()
         until = min(self._next_beat, self._next_sync)
         if delivery.backlog or not delivery.direct:
             until = min(until, max(now + POLL_S, self._retry_at))
         return min(max(until - now, 0.001), 60.0)
 
     def _turn(self) -> None:
-        now = time.monotonic()
+        now = clocks.monotonic()
         delivery = self._delivery
         if (delivery.backlog or not delivery.direct) and now >= self._retry_at:
             self._write_out()
@@ -140,23 +140,23 @@ class Background:
         delivery = self._delivery
         lock = delivery.lock
         if not lock.acquire(timeout=1.0):
-            self._stuck_since = self._stuck_since or time.monotonic()
-            if time.monotonic() - self._stuck_since > STUCK_S:
+            self._stuck_since = self._stuck_since or clocks.monotonic()
+            if clocks.monotonic() - self._stuck_since > STUCK_S:
                 self._stuck_since = None
                 delivery.abandon()
             return
         self._stuck_since = None
         self.is_writing = True
         try:
-            began = time.monotonic()
+            began = clocks.monotonic()
             if delivery.drain():
                 self._pause = POLL_S
                 self._retry_at = 0.0
-                delivery.try_direct(time.monotonic() - began)
+                delivery.try_direct(clocks.monotonic() - began)
             else:
                 longest_s = LONGEST_PAUSE_S if delivery.awaited is None else POLL_S
                 self._pause = min(self._pause * 2, longest_s)
-                self._retry_at = time.monotonic() + self._pause
+                self._retry_at = clocks.monotonic() + self._pause
         finally:
             self.is_writing = False
             lock.release()

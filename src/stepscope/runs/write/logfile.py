@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.records import FileHeader
 from stepscope.runs.format import frames
 from stepscope.runs.format.filesystem import create_file
@@ -145,7 +145,7 @@ class LogFile:
 
     def _drift(self) -> float:
         wall, start = self._base
-        return (time.time() - wall) - (time.monotonic() - start)
+        return (clocks.time() - wall) - (clocks.monotonic() - start)
 
     def _room(self, fd: int) -> int:
         return min(STRETCH_BYTES, max(SEGMENT_BYTES - os.fstat(fd).st_size, 0))
@@ -156,9 +156,9 @@ class LogFile:
             header.host, header.rank, header.pid, header.boot_id, header.file_id, header.kind, self._segment
         )
         fd = create_file(self.path)
-        now = time.monotonic()
+        now = clocks.monotonic()
         start = min(at, now)
-        base = time.time() - (now - start)
+        base = clocks.time() - (now - start)
         if self._segment:  # a clock that was set back must not reverse the order of our own points
             last_wall, last_start = self._base
             base = max(base, last_wall + (start - last_start))

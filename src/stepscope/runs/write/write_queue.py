@@ -13,13 +13,13 @@ import os
 import struct
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.records import Dropped, End, FileHeader
 from stepscope.runs.format import blobs
 from stepscope.runs.format.frames import Kind
@@ -94,9 +94,9 @@ class Delivery:
             lock = self.lock
             if lock.acquire(timeout=PATIENCE_S):
                 try:
-                    began = time.monotonic()
+                    began = clocks.monotonic()
                     if self.direct and self.drain() and self._write([entry]) == 1:
-                        self._notice(time.monotonic() - began)
+                        self._notice(clocks.monotonic() - began)
                         return
                 finally:
                     lock.release()
@@ -141,7 +141,7 @@ class Delivery:
             if fault is not None:
                 self._trouble(fault)
                 return False
-        self._notice(time.monotonic() - began)
+        self._notice(clocks.monotonic() - began)
         return True
 
     def _notice(self, took: float) -> None:
@@ -153,7 +153,7 @@ class Delivery:
         if took > HUNG_S or often:
             self._slow.clear()
             self.direct = False
-            self._direct_from = time.monotonic() + PROBATION_S
+            self._direct_from = clocks.monotonic() + PROBATION_S
             stretch.end()
             self.wake()
 
@@ -199,7 +199,7 @@ class Delivery:
 
     def try_direct(self, took: float) -> None:
         """After the backlog was written in `took` seconds: let callers write directly again if the disk is fine."""
-        now = time.monotonic()
+        now = clocks.monotonic()
         if took > SLOW_S and not self._stay_direct:
             self._direct_from = max(self._direct_from, now + min(took * 10, PROBATION_S))
         if not self._always_queued and not self.backlog and now >= self._direct_from:
@@ -213,7 +213,7 @@ class Delivery:
         pieces: list[tuple[int, bytes]] = []
         lost = self.backlog.lost
         if lost > self._reported:
-            note = Dropped(time=time.time(), count=lost - self._reported, reason=self._reason)
+            note = Dropped(time=clocks.time(), count=lost - self._reported, reason=self._reason)
             pieces.append((Kind.EVENT, pack(note)))
         ends: list[int] = []
         keysets: dict[Keyset, None] = {}
@@ -357,12 +357,12 @@ class Delivery:
     def check_age(self) -> None:
         """Make the next row open a new segment, if this one is old enough."""
         for log in (self.points, self.media_log):
-            if log.stretch is not None and log.is_due(time.monotonic()):
+            if log.stretch is not None and log.is_due(clocks.monotonic()):
                 log.stretch.end()
 
     def heartbeat(self) -> None:
         if not self.backlog:
-            self._write([Note(Kind.HEARTBEAT, struct.pack("<d", time.time()), time.monotonic())])
+            self._write([Note(Kind.HEARTBEAT, struct.pack("<d", clocks.time()), clocks.monotonic())])
 
     def abandon(self) -> None:
         """Start over with a new lock and new files; a stuck holder may keep the old ones forever."""
@@ -382,7 +382,7 @@ class Delivery:
     def last_words(self, end: End | None) -> None:
         """Write the end of the log: losses, how it ended, and the seals."""
         entries: list[Entry] = []
-        now = time.monotonic()
+        now = clocks.monotonic()
         self.check_folder()
         self.drain()
         left = self.give_up()
@@ -391,9 +391,9 @@ class Delivery:
         if end is not None:
             entries.append(Note(Kind.EVENT, pack(end), now, precious=True))
         if entries or self.backlog.lost > self._reported:
-            entries = entries or [Note(Kind.HEARTBEAT, struct.pack("<d", time.time()), now)]
+            entries = entries or [Note(Kind.HEARTBEAT, struct.pack("<d", clocks.time()), now)]
             for pause in LAST_TRIES_S:  # a temporary error must not make a finished run look killed
-                time.sleep(pause)
+                clocks.sleep(pause)
                 if self._write(entries) == len(entries):
                     break
         self.points.seal()

@@ -11,13 +11,13 @@ import hashlib
 import os
 import struct
 import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from stepscope.common import clocks
 from stepscope.errors import UsageError
 from stepscope.fence import fenced
 from stepscope.records import Console, End, Event, FileHeader, Media
@@ -58,7 +58,7 @@ class RunWriter:
     writer = RunWriter(path, run_id=meta.id)
     row = writer.keyset(("loss", "acc"))
     row.write(0, (0.7, 0.1))
-    writer.close(End(time=time.time(), status="finished"))
+    writer.close(End(time=clocks.time(), status="finished"))
     """
 
     def __init__(
@@ -173,8 +173,8 @@ class RunWriter:
         The time is now, the monotonic time `at`, or exactly `unix`.
         """
         if unix is None:
-            now = time.monotonic()
-            unix = time.time() - (now - (now if at is None else at))
+            now = clocks.monotonic()
+            unix = clocks.time() - (now - (now if at is None else at))
         self._note(Kind.WIDE, pack([unix, step, dict(values)]), count=len(values))
 
     def columns(self, name: str, steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike) -> None:
@@ -186,7 +186,7 @@ class RunWriter:
 
     def beat(self) -> None:
         """Write a heartbeat. A thread does so automatically, unless the writer has none."""
-        self._note(Kind.HEARTBEAT, struct.pack("<d", time.time()))
+        self._note(Kind.HEARTBEAT, struct.pack("<d", clocks.time()))
 
     def event(self, event: Event) -> None:
         """Write an event; while the disk is full, events wait in a separate space."""
@@ -211,7 +211,7 @@ class RunWriter:
         self._note(Kind.MEDIA, pack(media), count=1, data=data, digest=digest.digest())
 
     def _note(self, kind: Kind, payload: bytes, **more: Any) -> None:
-        self._delivery.submit(Note(kind, payload, time.monotonic(), **more))
+        self._delivery.submit(Note(kind, payload, clocks.monotonic(), **more))
 
     def blob_file(self, source: Path, *, within: Path | None = None) -> tuple[str, int]:
         """Store a copy of a file as a blob; returns hash and size. Waits for the disk and raises its errors."""
@@ -280,10 +280,10 @@ class RunWriter:
     def _settle(self, timeout: float) -> bool:
         """Wait until the backlog is written, as long as the disk makes progress."""
         delivery = self._delivery
-        deadline = time.monotonic() + timeout
-        seen, seen_at = delivery.written, time.monotonic()
+        deadline = clocks.monotonic() + timeout
+        seen, seen_at = delivery.written, clocks.monotonic()
         while not delivery.is_settled():
-            now = time.monotonic()
+            now = clocks.monotonic()
             if delivery.written != seen:
                 seen, seen_at = delivery.written, now
             if now > deadline or now - seen_at > NO_PROGRESS_S:
@@ -298,7 +298,7 @@ class RunWriter:
                     delivery.speak()
             elif not self._background.is_writing:  # held by a frame that we interrupted, or by a hanging write
                 delivery.abandon()
-            time.sleep(0.005)
+            clocks.sleep(0.005)
         return True
 
 
