@@ -13,10 +13,12 @@ from stepscope.database import tables
 from stepscope.database.engine import Database, open_database
 from stepscope.database.migrate import migrate
 from stepscope.errors import Conflict, NotFound, UsageError
+from stepscope.people.address import address_of, note_address
 from stepscope.people.audit import audit_log, note
 from stepscope.people.caller import Caller, checked_role, checked_scopes
 from stepscope.people.comments import Topic, add_comment, comments_on, mark_seen, mentions_of, remove_comment
 from stepscope.people.roles import Member, members, remove_team, set_role, set_team, teams
+from stepscope.people.setup import first_invitation
 from stepscope.people.tokens import caller_of, make_token, redeem_invite, revoke_token, tokens_of, what_is_wrong
 from stepscope.people.users import add_user, change_user, find_user, users
 
@@ -245,5 +247,32 @@ def test_who_shows_a_secret_that_opens_nothing_hears_why(database: Database) -> 
         "This is an invitation, and not a token for programs.",
         "This invitation was used already; it works once.",
         f"The user bo was disabled on {today}.",
-        "This token is not known here: it is mistyped, or of another server.",
+        "This server does not know this token; it may be mistyped, or be for another server.",
     ]
+
+
+def test_a_mail_address_is_set_and_removed(database: Database) -> None:
+    add_user(database, "ada", email="ada@example.org")
+    assert change_user(database, "ada", email="a@example.org").email == "a@example.org"
+    with pytest.raises(UsageError, match="not an email address"):
+        change_user(database, "ada", email="nobody")
+    assert change_user(database, "ada", email="").email is None
+
+
+def test_a_start_ends_the_first_admins_invitation_and_no_other(database: Database) -> None:
+    """People who were invited before an admin has signed in can still do so after a restart."""
+    name, first = first_invitation(database) or ("", "")
+    bo = add_user(database, "bo")
+    _, invited = make_token(database, bo.id, "invite", lifetime_s=60)
+    again = first_invitation(database)
+    assert again is not None and again[0] == name
+    assert caller_of(database, first, ("invite",)) is None
+    assert caller_of(database, again[1], ("invite",)) is not None
+    assert caller_of(database, invited, ("invite",)) is not None
+
+
+def test_the_address_is_that_of_the_last_start(database: Database) -> None:
+    assert address_of(database) is None
+    note_address(database, "http://127.0.0.1:7007")
+    note_address(database, "https://runs.example.org/")
+    assert address_of(database) == "https://runs.example.org"

@@ -78,7 +78,7 @@ def test_an_invitation_logs_a_machine_in_and_sync_sends_there(
 
 def test_a_token_is_typed_and_tried_before_it_is_kept(server: Running) -> None:
     wrong = stepscope("login", server.url, typed="stepscope_wrong\n")
-    assert (wrong.returncode, "not known here" in wrong.stderr) == (4, True)
+    assert (wrong.returncode, "does not know this token" in wrong.stderr) == (4, True)
     assert logins() == []
     done = stepscope("login", server.url, "--json", typed=f"{TOKEN}\n")
     assert json.loads(done.stdout)["user"] == "ada"
@@ -176,7 +176,7 @@ def test_the_first_start_prints_a_link_that_works_once(tmp_path: Path) -> None:
         process.stdout.close()
     folder = ["--folder", str(tmp_path / "new")]
     added = json.loads(stepscope("server", "users", "add", "bo", "--role", "viewer", "--json", *folder).stdout)
-    assert added["link"].startswith("http://127.0.0.1:7007/?token=stepscope_")
+    assert added["link"].startswith(f"{printed['url']}/?token=stepscope_")
     listed = json.loads(stepscope("server", "users", "--json", *folder).stdout)["users"]
     assert [(user["name"], user["roles"]) for user in listed if user["name"] == "bo"] == [("bo", ["viewer in *"])]
     token = json.loads(stepscope("server", "tokens", "make", "bo", "--scope", "read", "--json", *folder).stdout)
@@ -202,7 +202,7 @@ def test_a_token_that_is_refused_says_why_and_where_a_new_one_goes(
     make_run(store, series={"loss": [1.0]})
     today = time.strftime("%Y-%m-%d", time.gmtime())
     done = stepscope("sync", str(store), "--to", server.url, "--token-file", str(file))
-    words = f"error: {server.url}: This token expired on {today}. Make a new one there, and put it into {file}\n"
+    words = f"error: {server.url} answered: This token expired on {today}. Make a new one there, and put it into {file}\n"
     assert (done.returncode, done.stderr) == (4, words)
     file.write_text("\n")
     assert "is empty" in stepscope("sync", str(store), "--to", server.url, "--token-file", str(file)).stderr

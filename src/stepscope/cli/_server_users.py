@@ -13,6 +13,10 @@ from stepscope.cli._server_database import DAY_S, database_options, day, people_
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
 
+_url_option = click.option(
+    "--url", help="The server's address, for the link; by default the one it was last started under."
+)
+
 
 @click.group(name="users", invoke_without_command=True)
 @database_options
@@ -56,11 +60,11 @@ def command(ctx: click.Context, folder: Path, database: str | None, as_json: boo
 
 @command.command(name="add")
 @click.argument("name")
-@click.option("--email", help="An email address, for notifications.")
+@click.option("--email", help="An email address, for notifications and for sign-in with a provider.")
 @click.option("--admin", is_flag=True, help="Make the user an admin of the server.")
 @click.option("--role", type=click.Choice(["viewer", "writer", "admin"]), default="writer", show_default=True)
 @click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
-@click.option("--url", default="http://127.0.0.1:7007", show_default=True, help="The server's address, for the link.")
+@_url_option
 @database_options
 @json_option
 def add(
@@ -69,7 +73,7 @@ def add(
     admin: bool,
     role: str,
     project: str,
-    url: str,
+    url: str | None,
     folder: Path,
     database: str | None,
     as_json: bool,
@@ -89,10 +93,10 @@ def add(
 
 @command.command(name="invite")
 @click.argument("name")
-@click.option("--url", default="http://127.0.0.1:7007", show_default=True, help="The server's address, for the link.")
+@_url_option
 @database_options
 @json_option
-def invite(name: str, url: str, folder: Path, database: str | None, as_json: bool) -> None:
+def invite(name: str, url: str | None, folder: Path, database: str | None, as_json: bool) -> None:
     """Print a link that signs a user in once."""
     with people_of(folder, database) as people:
         _print_invitation(people, name, url, as_json)
@@ -113,6 +117,21 @@ def set_user_role(name: str, role: str, project: str, folder: Path, database: st
         set_role(people, project, None if role == "none" else checked_role(role), user=name)
         note(people, "command line", "members/set", project, detail=f"{name}: {role}")
     click.echo(f"{name}: {role} in {project}")
+
+
+@command.command(name="email")
+@click.argument("name")
+@click.argument("address")
+@database_options
+def set_email(name: str, address: str, folder: Path, database: str | None) -> None:
+    """Set the address for notifications and sign-in with a provider; '' removes it."""
+    from stepscope.people.audit import note
+    from stepscope.people.users import change_user
+
+    with people_of(folder, database) as people:
+        change_user(people, name, email=address)
+        note(people, "command line", "people/change", name, detail=f"email={address}")
+    click.echo(f"{name}: {address or 'no email address'}")
 
 
 def _disabling(word: str, disabled: bool) -> click.Command:
@@ -136,12 +155,14 @@ _disabling("disable", True)
 _disabling("enable", False)
 
 
-def _print_invitation(people: Database, name: str, url: str, as_json: bool) -> None:
+def _print_invitation(people: Database, name: str, url: str | None, as_json: bool) -> None:
+    from stepscope.people.address import address_of
     from stepscope.people.tokens import INVITE_S, make_token
     from stepscope.people.users import find_user
 
     _, secret = make_token(people, find_user(people, name).id, "invite", lifetime_s=INVITE_S)
-    link = f"{url.rstrip('/')}/?token={secret}"
+    place = url or address_of(people) or "http://127.0.0.1:7007"
+    link = f"{place.rstrip('/')}/?token={secret}"
     if as_json:
         print_json({"name": name, "link": link})
     else:

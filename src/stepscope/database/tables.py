@@ -278,3 +278,11 @@ artifact_links = sql.Table(
     sql.Index(None, "project", "name"),
 )
 """What a run logged or used. The run itself says which of the two, and everything else."""
+
+server_facts = sql.Table(
+    "server_facts",
+    metadata,
+    Column("name", sql.Text, primary_key=True),
+    Column("value", sql.Text, nullable=False),
+)
+"""What commands on the server's machine need to know: "address", where browsers find it."""

@@ -104,11 +104,11 @@ def remove_team(database: Database, team: str) -> None:
 def _user_id(connection: sql.Connection, name: str) -> str:
     found = connection.scalar(sql.select(users.c.id).where(users.c.name == name))
     if found is None:
-        raise NotFound(f"there is no user {name!r}")
+        raise NotFound(f"there is no user {name!r}; the People page and `stepscope server users` list them")
     return str(found)
 
 
 def _team(connection: sql.Connection, name: str) -> str:
     if connection.scalar(sql.select(team_table.c.name).where(team_table.c.name == name)) is None:
-        raise NotFound(f"there is no team {name!r}")
+        raise NotFound(f"there is no team {name!r}; the People page and `stepscope server teams` list them")
     return name

@@ -31,13 +31,15 @@ def first_invitation(database: Database) -> tuple[str, str] | None:
     Each start makes a new one, so a lost link does no harm; those of earlier starts end.
     """
     with database.writing() as connection:
-        admins = connection.scalars(sql.select(users.c.name).where(users.c.admin).order_by(users.c.created)).all()
+        found = sql.select(users.c.id, users.c.name).where(users.c.admin).order_by(users.c.created)
+        admins = connection.execute(found).all()
         signed_in = sql.select(tokens.c.id).join(users, users.c.id == tokens.c.user_id)
         signed_in = signed_in.where(users.c.admin, tokens.c.kind.in_(("personal", "session")))
         if connection.execute(signed_in.limit(1)).first() is not None:
             return None
-        connection.execute(tokens.delete().where(tokens.c.kind == "invite"))
-    name = admins[0] if admins else add_user(database, _own_name(), admin=True).name
+        if admins:  # the invitations of others stay
+            connection.execute(tokens.delete().where(tokens.c.kind == "invite", tokens.c.user_id == admins[0].id))
+    name = admins[0].name if admins else add_user(database, _own_name(), admin=True).name
     _, secret = make_token(database, find_user(database, name).id, "invite", lifetime_s=INVITE_S)
     return name, secret
 

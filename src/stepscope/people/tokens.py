@@ -100,7 +100,7 @@ def what_is_wrong(database: Database, secret: str) -> str:
     with database.reading() as connection:
         row = connection.execute(find).first()
     if row is None:
-        return "This token is not known here: it is mistyped, or of another server."
+        return "This server does not know this token; it may be mistyped, or be for another server."
     kind = {"link": "link", "invite": "invitation"}.get(row.kind, "token")
     if row.kind == "invite" and row.used is not None:
         return "This invitation was used already; it works once."

@@ -37,10 +37,15 @@ def add_user(
     """A new user. They can do nothing until they have a role or are an admin."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name[:120]!r} is not a user name; use 1 to 100 letters, digits and . _ @ + -")
-    if email is not None and not _EMAIL.fullmatch(email):
-        raise UsageError(f"{email[:120]!r} is not a mail address; expected for example ada@example.org")
-    user = User(secrets.token_hex(8), name, email, admin, time.time(), None)
-    row = {"id": user.id, "name": name, "email": email, "admin": admin, "created": user.created, "identity": identity}
+    user = User(secrets.token_hex(8), name, _checked_email(email), admin, time.time(), None)
+    row = {
+        "id": user.id,
+        "name": name,
+        "email": user.email,
+        "admin": admin,
+        "created": user.created,
+        "identity": identity,
+    }
     try:
         with database.writing() as connection:
             connection.execute(table.insert().values(row))
@@ -70,22 +75,40 @@ def user_of_identity(database: Database, identity: str) -> User | None:
     return None if row is None else _user(row)
 
 
-def change_user(database: Database, name: str, *, admin: bool | None = None, disabled: bool | None = None) -> User:
-    """Make somebody an admin or not, or shut them out. The last admin who can sign in stays one."""
+def change_user(
+    database: Database,
+    name: str,
+    *,
+    admin: bool | None = None,
+    disabled: bool | None = None,
+    email: str | None = None,
+) -> User:
+    """Make somebody an admin or not, shut them out, or set their mail address ("" for none).
+
+    The last admin who can sign in stays one.
+    """
     user = find_user(database, name)
     values: dict[str, Any] = {}
     if admin is not None:
         values["admin"] = admin
     if disabled is not None:
         values["disabled"] = time.time() if disabled else None
+    if email is not None:
+        values["email"] = _checked_email(email)
     if not values:
         return user
     with database.writing() as connection:
         connection.execute(table.update().where(table.c.id == user.id).values(values))
         left = sql.select(sql.func.count()).where(table.c.admin, table.c.disabled.is_(None))
-        if connection.scalar(left) == 0:
+        if values.keys() & {"admin", "disabled"} and connection.scalar(left) == 0:
             raise Conflict(f"{name!r} is the last admin; make somebody else an admin first")  # undoes the update
     return find_user(database, name)
+
+
+def _checked_email(email: str | None) -> str | None:
+    if email and not _EMAIL.fullmatch(email):
+        raise UsageError(f"{email[:120]!r} is not an email address; expected for example ada@example.org")
+    return email or None
 
 
 def _with_use() -> sql.Select[Any]:

@@ -101,6 +101,7 @@ def serve(
     mail: Mail | None = None,
     public_url: str = "",
     listener: socket.socket | None = None,
+    meters: Path | None = None,
     workers: Sequence[str] | None = None,
     count: int = 1,
     say: Callable[[str], object] = print,
@@ -115,7 +116,7 @@ def serve(
     other machines could reach the server.
 
     With `count` above 1, that many processes serve one address, each started by `stepscope WORKERS...`; a worker gets
-    the address's `listener`.
+    the address's `listener`, and a file for its `meters`.
     """
     settings = Settings(
         host=host,
@@ -132,6 +133,7 @@ def serve(
         oidc=oidc,
         mail=mail,
         public_url=public_url,
+        meters=meters,
     ).checked()
     if workers is not None and count > 1:
         listener, url = bind(settings.host, port)
@@ -175,8 +177,10 @@ def _say_address(settings: Settings, url: str, say: Callable[[str], object]) -> 
     if settings.people is None:
         say(f"Stepscope is on  {address(url, secret)}\nCtrl-C stops it.")
         return secret
+    from stepscope.people.address import note_address
     from stepscope.people.setup import first_invitation
 
+    note_address(settings.people, settings.public_url or url)
     invitation = first_invitation(settings.people)
     say(f"Stepscope is on  {url}/\nCtrl-C stops it.")
     if invitation is None:

@@ -220,7 +220,7 @@ class Remote:
         self.close()
         if answer.status == 401:
             raise Forbidden(
-                f"{self.url}: {_said(data) or 'this token is refused.'} Make a new one there, {self._renew}"
+                f"{self.url} answered: {_said(data) or 'This token is refused.'} Make a new one there, {self._renew}"
             )
         raise _refusal(self.url, answer.status, data)
 

@@ -314,6 +314,8 @@ export interface ChangePersonRequest {
   name: string;
   admin?: boolean | null;
   disabled?: boolean | null;
+  /** An empty one removes it. */
+  email?: string | null;
 }
 
 export interface ChangedRequest {

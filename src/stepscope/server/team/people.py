@@ -44,6 +44,8 @@ class ChangePersonRequest(msgspec.Struct):
     name: str
     admin: bool | None = None
     disabled: bool | None = None
+    email: str | None = None
+    """An empty one removes it."""
 
 
 class InviteRequest(msgspec.Struct):
@@ -109,9 +111,10 @@ def add(desk: Desk, request: AddPersonRequest) -> Invitation:
 
 @route("POST", "/api/people/change")
 def change(desk: Desk, request: ChangePersonRequest) -> People:
-    """Make somebody an admin or not; shut somebody out, or let them in again."""
-    change_user(desk.database, request.name, admin=request.admin, disabled=request.disabled)
-    desk.note("people/change", request.name, f"admin={request.admin} disabled={request.disabled}")
+    """Make somebody an admin or not; disable or enable a user; set their email address."""
+    given = {name: value for name in ("admin", "disabled", "email") if (value := getattr(request, name)) is not None}
+    change_user(desk.database, request.name, **given)
+    desk.note("people/change", request.name, " ".join(f"{name}={value}" for name, value in given.items()))
     return people(desk, Empty())
 
 

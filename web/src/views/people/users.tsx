@@ -14,7 +14,7 @@ export function Users() {
   const list = useListed(() => call("POST /api/people", {}));
   const [invitation, setInvitation] = useState<Invitation | null>(null);
   if (list.fault) return <ErrorState error={list.fault} onRetry={() => void list.read()} />;
-  const change = (name: string, values: { admin?: boolean; disabled?: boolean }) =>
+  const change = (name: string, values: Change) =>
     attempt(async () => list.set(await call("POST /api/people/change", { name, ...values })), "Not changed");
   const invite = (name: string) =>
     attempt(async () => setInvitation(await call("POST /api/people/invite", { name })), "Not invited");
@@ -33,7 +33,7 @@ export function Users() {
           <thead>
             <tr>
               <th>Name</th>
-              <th>Mail</th>
+              <th>Email</th>
               <th>Last seen</th>
               <th />
             </tr>
@@ -57,10 +57,16 @@ export function Users() {
   );
 }
 
+interface Change {
+  admin?: boolean;
+  disabled?: boolean;
+  email?: string;
+}
+
 interface RowProps {
   person: Person;
   onInvite: () => void;
-  onChange: (values: { admin?: boolean; disabled?: boolean }) => void;
+  onChange: (values: Change) => void;
 }
 
 function Row({ person, onInvite, onChange }: RowProps) {
@@ -70,7 +76,9 @@ function Row({ person, onInvite, onChange }: RowProps) {
       <td class="isolate">
         {person.name} {words ? <span class="quiet">{words}</span> : null}
       </td>
-      <td class="isolate">{person.email ?? ""}</td>
+      <td class="isolate">
+        <Email person={person} onChange={(email) => onChange({ email })} />
+      </td>
       <td data-label="Last seen">{person.signed_in ? formatAge(person.signed_in, now.value) : "never"}</td>
       <td>
         <Button kind="quiet" onClick={onInvite}>
@@ -87,18 +95,47 @@ function Row({ person, onInvite, onChange }: RowProps) {
   );
 }
 
+/** The address, which a click makes editable. */
+function Email({ person, onChange }: { person: Person; onChange: (email: string) => void }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  if (typed === null) {
+    return (
+      <Button kind="quiet" title="Change the email address" onClick={() => setTyped(person.email ?? "")}>
+        {person.email ?? "Add"}
+      </Button>
+    );
+  }
+  const save = () => (onChange(typed.trim()), setTyped(null));
+  return (
+    <form class="people-form" onSubmit={(event) => (event.preventDefault(), save())}>
+      <TextInput label={`Email address of ${person.name}`} placeholder="Email" value={typed} onInput={setTyped} />
+      <Button type="submit">Save</Button>
+    </form>
+  );
+}
+
 function AddUser({ onAdded }: { onAdded: (made: Invitation) => void }) {
   const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
   const [role, setRole] = useState<RoleName>("writer");
   const [project, setProject] = useState("");
   const add = () =>
     attempt(async () => {
-      onAdded(await call("POST /api/people/add", { name: name.trim(), role, project: project.trim() || "*" }));
+      const where = project.trim() || "*";
+      const address = email.trim() || undefined;
+      onAdded(await call("POST /api/people/add", { name: name.trim(), email: address, role, project: where }));
       setName("");
+      setEmail("");
     }, "Not added");
   return (
     <form class="people-form" onSubmit={(event) => (event.preventDefault(), void add())}>
       <TextInput label="Name of the new user" placeholder="Name" value={name} onInput={setName} />
+      <TextInput
+        label="Email address of the new user"
+        placeholder="Email (optional)"
+        value={email}
+        onInput={setEmail}
+      />
       <Select label="Role" value={role} options={ROLES} onChange={(value) => setRole(value)} />
       <TextInput label="Project of the role" placeholder="Every project" value={project} onInput={setProject} />
       <Button type="submit" disabled={!name.trim()}>
