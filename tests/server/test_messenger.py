@@ -62,15 +62,18 @@ def _trio(people: Database) -> tuple[str, str]:
 
 def test_mail_goes_to_whoever_is_mentioned_and_has_an_address(people: Database, post_office: MailServer) -> None:
     ada, text = _trio(people)
-    messenger = Messenger(people, Mail(post_office.url), None, "https://runs.example.org/")
+    mail, titles = Mail(post_office.url), {"01J": "brave-otter-3"}
+    messenger = Messenger(people, mail, None, "https://runs.example.org/", title_of=lambda about: titles[str(about.run)])
     add_comment(people, ada, "vision", Topic(run="01J", chart="loss", step=1200), text, messenger.tell)
     messenger.once()
     messenger.once()
     [(to, message)] = post_office.mail  # not to the author, and once
     assert to == "bo@example.org"
-    assert (message["From"], message["Subject"]) == ("stepscope@example.org", "ada mentioned you")
+    assert (message["From"], message["Subject"]) == (
+        "stepscope@example.org", "ada mentioned you in a comment on brave-otter-3, loss at step 1,200",
+    )  # fmt: skip
     assert message.get_content().replace("\r\n", "\n") == (
-        f"{text}\n\nrun 01J, loss at step 1,200\nhttps://runs.example.org/#/run/01J\n"
+        f"{text}\n\nbrave-otter-3, loss at step 1,200\nhttps://runs.example.org/#/run/01J\n"
     )
     assert Jobs(people).waiting() == 0
 
@@ -82,7 +85,7 @@ def test_the_team_chat_hears_of_a_comment_once(people: Database, chat: Chat) -> 
     add_comment(people, ada, "vision", Topic(run="01J"), text, messenger.tell)
     messenger.once()
     [(_, sent)] = chat.got
-    assert (sent["kind"], sent["title"], sent["name"]) == ("mention", "ada commented", "run 01J")
+    assert (sent["kind"], sent["title"], sent["name"]) == ("mention", "ada commented", "01J")
     assert sent["detail"].endswith("https://runs.example.org/#/run/01J")
 
 
@@ -164,6 +167,8 @@ def test_two_processes_pass_comments_on_to_the_pages_of_both(
                     wanted = f"{key}:{topic[key]}"
                     assert any(wanted in event["comments"] for event in events)
             _until(lambda: len(post_office.mail) == 2)
+    about = {message["Subject"] for _, message in post_office.mail}
+    assert about == {f"ada mentioned you in a comment on {what}" for what in ("one", "the report Results")}
 
 
 def _events(live: httpx.Response) -> Iterator[dict[str, Any]]:

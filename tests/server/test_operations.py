@@ -80,4 +80,4 @@ def test_the_doctor_tries_folder_database_and_objects(tmp_path: Path) -> None:
     assert [path for path in archive.rglob("*") if path.is_file()] == []
     missing = CliRunner().invoke(commands, ["server", "doctor", str(tmp_path / "no")])
     assert missing.exit_code == 1
-    assert "makes it" in missing.output
+    assert "creates it" in missing.output

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from tests.runs.making import make_run
 from tests.team import TOKEN, people_in
 
@@ -61,6 +62,15 @@ def _names(url: str) -> list[str]:
     return names
 
 
+def _counted(url: str) -> set[str]:
+    """The workers whose numbers one of them tells Prometheus; all answers are counted, whoever gave them."""
+    text = httpx.get(f"{url}/metrics", headers=HEADERS, timeout=60).text
+    found = {family.name: family for family in text_string_to_metric_families(text)}
+    answers = [one for one in found["stepscope_requests"].samples if one.name.endswith("_total")]
+    assert sum(one.value for one in answers if one.labels["area"] == "api") >= 20
+    return {one.labels["worker"] for one in found["stepscope_runs"].samples}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sockets are handed to processes by their number")
 def test_one_of_two_processes_is_killed_and_the_address_goes_on(tmp_path: Path, database_url: str) -> None:
     with _server(tmp_path / "home", database_url) as (parent, url):
@@ -70,6 +80,7 @@ def test_one_of_two_processes_is_killed_and_the_address_goes_on(tmp_path: Path, 
         os.kill(min(first), signal.SIGKILL)
         for _ in range(20):
             assert _names(url) == ["one"]
+        assert _counted(url) == {"0", "1"}
         deadline = time.monotonic() + 60
         while len({one.pid for one in parent.children() if one.status() != "zombie"} - {min(first)}) < 2:
             assert time.monotonic() < deadline, "no new process was started"

@@ -9,7 +9,7 @@ import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean, console
-from stepscope.common.units import ago
+from stepscope.common.units import ago, counted
 
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
@@ -68,7 +68,8 @@ def command(
     for place in left:
         click.echo(f"not copied, only a reference: {clean(place)}", err=True)
     click.echo(
-        f"{len(written)} files of {clean(chosen.name)} v{chosen.version} written to {clean(str(target))}", err=True
+        f"{counted(len(written), 'file')} of {clean(chosen.name)} v{chosen.version} in {clean(str(target))}",
+        err=True,
     )
 
 
@@ -83,7 +84,7 @@ def _fetch(server: str, project: str, artifact: str | None, out: Path | None, as
         print_json([str(found.path / file.path) for file in found.files if file.reference is None])
         return
     place = clean(str(found.path))
-    click.echo(f"{len(found.files)} files of {clean(found.name)} v{found.version} are in {place}", err=True)
+    click.echo(f"{counted(len(found.files), 'file')} of {clean(found.name)} v{found.version} in {place}", err=True)
 
 
 def _folder_name(name: str) -> str:

@@ -87,6 +87,7 @@ def command() -> None:
     "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes that share the address."
 )
 @click.option("--listener", type=int, hidden=True, help="The socket of a worker's address.")
+@click.option("--meters", type=click.Path(path_type=Path), hidden=True, help="Where a worker notes its numbers.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(
@@ -104,6 +105,7 @@ def start(
     webhook: str | None,
     workers: int,
     listener: int | None,
+    meters: Path | None,
     log_format: str | None,
     as_json: bool,
 ) -> None:
@@ -144,6 +146,7 @@ def start(
             webhook=webhook,
             public_url=public_url or "",
             listener=socket.socket(fileno=listener) if listener is not None else None,
+            meters=meters,
             workers=sys.argv[1:],
             count=1 if listener is not None else workers,
             oidc=_oidc(oidc, oidc_client, oidc_role, public_url),

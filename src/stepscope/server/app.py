@@ -28,6 +28,7 @@ from stepscope.server.monitor import Health, Meters, Monitor, metrics_route
 from stepscope.server.pages import Pages
 from stepscope.server.permissions import protected
 from stepscope.server.settings import Settings
+from stepscope.server.shared_meters import SharedMeters
 from stepscope.server.sync_access import SyncAccess
 from stepscope.server.sync_routes import sync_routes
 from stepscope.server.watch import Watch
@@ -80,8 +81,9 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         meters.gauge("stepscope_runs_moved", "Runs moved to the object store.", lambda: keeper.moved)
 
     bell = _bell(settings, watch, hub)
-    messenger = _messenger(settings, hub.commented if bell is None else bell.send)
-    helpers = [one for one in (watch, bell, keeper, messenger) if one is not None]
+    messenger = _messenger(catalogue, settings, hub.commented if bell is None else bell.send)
+    shared = SharedMeters(meters, settings.meters) if meters is not None and settings.meters is not None else None
+    helpers = [one for one in (watch, bell, keeper, messenger, shared) if one is not None]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -93,7 +95,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
 
     app = Starlette(
         lifespan=lifespan,
-        routes=[protected(route) for route in _routes(ctx, settings, watch, meters, messenger)],
+        routes=[protected(route) for route in _routes(ctx, settings, watch, shared or meters, messenger)],
         middleware=[  # the outermost first: the headers cover the guard's refusals too
             Middleware(Monitor, health=health, meters=meters),
             Middleware(SafeHeaders, framed=settings.framed),
@@ -141,14 +143,16 @@ def _edits(settings: Settings) -> EditedRuns | None:
     return EditedRuns(settings.people)
 
 
-def _messenger(settings: Settings, announce: Callable[[str], object]) -> Messenger | None:
+def _messenger(catalogue: Catalogue, settings: Settings, announce: Callable[[str], object]) -> Messenger | None:
     """Passes mentions on, where there are people."""
     if settings.people is None:
         return None
     from stepscope.server.messenger import Messenger
+    from stepscope.server.topics import title_of
 
     webhook = Webhook(settings.webhook) if settings.webhook is not None else None
-    return Messenger(settings.people, settings.mail, webhook, settings.public_url, announce)
+    title = partial(title_of, catalogue)
+    return Messenger(settings.people, settings.mail, webhook, settings.public_url, announce, title)
 
 
 def _bell(settings: Settings, watch: Watch, hub: Hub) -> Bell | None:
@@ -169,7 +173,7 @@ def _door(settings: Settings, codes: Codes) -> Door:
 
 
 def _routes(
-    ctx: Context, settings: Settings, watch: Watch, meters: Meters | None, messenger: Messenger | None
+    ctx: Context, settings: Settings, watch: Watch, meters: Meters | SharedMeters | None, messenger: Messenger | None
 ) -> list[Route]:
     """Every view under its address, what a team's server has besides, and the pages under all others."""
     contexts, team = Contexts(ctx), None

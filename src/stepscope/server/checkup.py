@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from stepscope.common.units import bytes_text
+from stepscope.common.units import bytes_text, duration
 from stepscope.errors import StepscopeError
 from stepscope.files.elsewhere import is_hollow
 from stepscope.runs.format.filesystem import create_file, is_remote, sync_data
@@ -52,7 +52,7 @@ def check_server(folder: Path, database: str | None, objects: str | None) -> lis
 
 def _folder(folder: Path) -> Iterator[Check]:
     if not folder.is_dir():
-        yield Check("folder", "problem", f"there is no folder {folder}; `stepscope server {folder}` makes it")
+        yield Check("folder", "problem", f"there is no folder {folder}; `stepscope server {folder}` creates it")
         return
     trial = folder / f".doctor-{secrets.token_hex(8)}"
     began = time.perf_counter()
@@ -65,14 +65,13 @@ def _folder(folder: Path) -> Iterator[Check]:
         trial.unlink()
     took = time.perf_counter() - began
     slow = took > _SLOW_SYNC_S
-    hint = "; every piece that is sent waits for it" if slow else ""
-    yield Check(
-        "folder", "warning" if slow else "ok", f"{folder} takes files; one is on the disk after {took:.3f} s{hint}"
-    )
+    hint = "; every piece that clients send waits that long" if slow else ""
+    text = f"{folder} is writable; a write reaches the disk in {duration(took)}{hint}"
+    yield Check("folder", "warning" if slow else "ok", text)
     if is_remote(folder):
-        yield Check("folder", "warning", "it is on a network file system: use PostgreSQL (--database), not SQLite")
+        yield Check("folder", "warning", "it is on a network file system; use PostgreSQL (--database), not SQLite")
     if not between_processes():
-        yield Check("folder", "warning", "this system has no file locks: only one server process may use the folder")
+        yield Check("folder", "warning", "this system has no file locks; run only one server process on this folder")
 
 
 def _disk(folder: Path) -> Iterator[Check]:
@@ -81,7 +80,7 @@ def _disk(folder: Path) -> Iterator[Check]:
     space = shutil.disk_usage(folder)
     share = space.free / space.total
     text = f"{bytes_text(space.free)} free of {bytes_text(space.total)}"
-    hint = "; a full disk refuses what clients send (nothing is lost: they keep it)"
+    hint = "; when the disk is full, clients keep their runs and send them later"
     yield Check("disk", "warning" if share < _LITTLE_SPACE else "ok", text + (hint if share < _LITTLE_SPACE else ""))
 
 
@@ -108,13 +107,17 @@ def _objects(folder: Path, place: str | None) -> Iterator[Check]:
     try:
         objects.put(key, io.BytesIO(data), len(data), sha256)
         if objects.read(key, 1000, 2000) != data[1000:2000]:
-            yield Check("objects", "problem", f"{objects.name} does not answer with the range that was asked for")
+            yield Check("objects", "problem", f"{objects.name} does not return the requested byte range")
             return
     finally:
         objects.delete(key)
-    yield Check("objects", "ok", f"{objects.name} keeps, serves ranges of, and removes objects")
+    yield Check("objects", "ok", f"{objects.name} can store, read in ranges and delete objects")
     if folder.is_dir() and not _takes_hollow(folder):
-        yield Check("objects", "warning", f"files in {folder} cannot be hollow: what is moved still takes room there")
+        yield Check(
+            "objects",
+            "warning",
+            f"{folder} does not support sparse files: runs moved to the object store still take space there",
+        )
 
 
 def _takes_hollow(folder: Path) -> bool:
@@ -130,4 +133,4 @@ def _takes_hollow(folder: Path) -> bool:
 
 def _host() -> Iterator[Check]:
     name = socket.gethostname()
-    yield Check("name", "ok", f"{name}; a proxy with TLS passes its own name on, to be given with --allow-host")
+    yield Check("name", "ok", f"{name}; behind a proxy, give the proxy's name with --allow-host")

@@ -16,6 +16,7 @@ from stepscope.database.engine import Database
 from stepscope.database.tables import users
 from stepscope.errors import NotFound
 from stepscope.fence import fenced
+from stepscope.people.caller import EVERY
 from stepscope.people.comments import Comment, Topic, comment
 from stepscope.server.jobs import Job, Jobs
 from stepscope.server.mail import Mail
@@ -37,9 +38,11 @@ class Messenger:
         webhook: Webhook | None,
         public_url: str = "",
         announce: Callable[[str], object] = lambda _: None,
+        title_of: Callable[[Topic], str] = lambda topic: topic.report or topic.run or "",
     ) -> None:
-        """`announce` tells open pages where there is a new comment."""
+        """`announce` tells open pages where there is a new comment; `title_of` names its run or report."""
         self._database, self._mail, self._webhook, self._announce = database, mail, webhook, announce
+        self._title_of = title_of
         self._public_url = public_url.rstrip("/")
         self._jobs = Jobs(database)
         self._kinds = [kind for kind, channel in (("mail", mail), ("webhook", webhook)) if channel is not None]
@@ -98,8 +101,9 @@ class Messenger:
         address = self._address(user)
         if self._mail is None or address is None:
             return None
-        text = f"{about.text}\n\n{self._where(about)}\n{self._link(about)}\n"
-        return self._mail.send(address, f"{about.user} mentioned you", text)
+        where = self._where(about)
+        text = f"{about.text}\n\n{where}\n{self._link(about)}".rstrip() + "\n"
+        return self._mail.send(address, f"{about.user} mentioned you in a comment on {where}", text)
 
     def _address(self, user: str) -> str | None:
         find = sql.select(users.c.email).where(users.c.id == user, users.c.disabled.is_(None))
@@ -110,23 +114,23 @@ class Messenger:
         return Notice(
             run=about.topic.run or "",
             title=f"{about.user} commented",
-            text=f"{about.text}\n{self._link(about)}",
+            text=f"{about.text}\n{self._link(about)}".rstrip(),
             level="info",
             kind="mention",
             id=about.id,
             time=about.created,
             name=self._where(about),
-            project=about.project,
+            project="" if about.project == EVERY else about.project,
         )
 
-    @staticmethod
-    def _where(about: Comment) -> str:
+    def _where(self, about: Comment) -> str:
         topic = about.topic
+        title = self._title_of(topic)
         if topic.report is not None:
-            return f"report {topic.report}"
+            return f"the report {title}"
         step = "" if topic.step is None else f" at step {topic.step:,}"
         chart = "" if topic.chart is None else f", {topic.chart}{step}"
-        return f"run {topic.run}{chart}"
+        return f"{title}{chart}"
 
     def _link(self, about: Comment) -> str:
         if not self._public_url:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -80,9 +81,14 @@ class Meters:
         return generate_latest(self.registry)
 
 
-def metrics_route(meters: Meters) -> Route:
+class _Text(Protocol):
+    def text(self) -> bytes: ...
+
+
+def metrics_route(meters: _Text) -> Route:
     async def metrics(request: Request) -> Response:
-        return Response(meters.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        text = await run_in_threadpool(meters.text)
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return Route("/metrics", metrics, methods=["GET"])
 

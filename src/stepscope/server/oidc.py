@@ -67,7 +67,7 @@ class Oidc:
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")):
             raise ConfigError(f"the identity provider {self.issuer!r} must have an https address")
         if not self.client_secret:
-            raise ConfigError("the client's secret is missing; set STEPSCOPE_OIDC_SECRET")
+            raise ConfigError("the OpenID client has no secret; set STEPSCOPE_OIDC_SECRET")
         return self
 
 

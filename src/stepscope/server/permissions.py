@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from stepscope.errors import Forbidden
-from stepscope.people.caller import EVERY, Caller, Scope
+from stepscope.people.caller import EVERY, Caller, Role, Scope
 from stepscope.server.doors import CALLER
 
 Need = Literal[
@@ -72,6 +72,9 @@ POST /api/login /login/invitation
 """
 
 
+_ROLE: dict[Scope, Role] = {"read": "viewer", "write": "writer", "ingest": "writer", "admin": "admin"}
+
+
 def _table() -> dict[str, Need]:
     found: dict[str, Need] = {}
     lists: dict[Need, str] = {
@@ -125,6 +128,8 @@ def scope_of(need: Need) -> Scope:
 def check_need(caller: Caller, need: Need) -> None:
     """Refuse a call that this caller may make for no run at all."""
     if need == "server":
+        if caller.admin and not caller.is_admin:
+            raise Forbidden("this needs a token with the scope 'admin'; make one on the People page")
         if not caller.is_admin:
             raise Forbidden(f"{caller.name} is not an admin of this server; ask one to do this")
         return
@@ -133,9 +138,12 @@ def check_need(caller: Caller, need: Need) -> None:
     scope = scope_of(need)
     if scope not in caller.scopes and not (need == "ingest" and "read" in caller.scopes):
         held = ", ".join(sorted(caller.scopes))
-        raise Forbidden(f"this needs the scope {scope!r}; the token or link has {held}")
+        what = "link" if caller.kind == "link" else "token"
+        raise Forbidden(f"this needs the scope {scope!r}; the {what} has only {held}")
     if need.endswith("everywhere"):
         if not caller.may(scope, EVERY):
-            raise Forbidden(f"this needs a role in every project; {caller.name} has none that allows to {scope} there")
+            raise Forbidden(f"this needs the role {_ROLE[scope]} in every project (*); ask an admin for it")
     elif not caller.may_somewhere(scope) and not (need == "ingest" and caller.may_somewhere("read")):
-        raise Forbidden(f"{caller.name} has no role that allows to {scope} in any project; ask an admin for one")
+        raise Forbidden(
+            f"this needs the role {_ROLE[scope]} in a project, which {caller.name} lacks; ask an admin for it"
+        )

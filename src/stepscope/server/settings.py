@@ -68,6 +68,8 @@ class Settings:
     """The users of a team's server, who each have tokens of their own instead of `token`."""
     oidc: Oidc | None = None
     """Where people sign in with a browser, besides invitations."""
+    meters: Path | None = None
+    """Where this process notes its numbers for `/metrics`, beside those of the others that share its address."""
     objects: Objects | None = None
     """Where runs of that store go when they have ended; they stay on its disk without."""
     rest_s: float = 60.0

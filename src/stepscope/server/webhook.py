@@ -112,8 +112,9 @@ def _why(fault: Exception) -> str:
 def payload(notice: Notice, host: str) -> dict[str, Any]:
     """The message in the words of the service; for any other address plain fields, with `text` as the sentence."""
     title, text = clean(notice.title)[:300], clean(notice.text)[:MAX_TEXT]
-    where = clean(f"{notice.project}/{notice.name}")[:300]
-    sentence = f"{_SIGNS[notice.level]} {title}" + (f": {text}" if text else "") + f"\n{where} · {notice.run}"
+    where = clean("/".join(part for part in (notice.project, notice.name) if part))[:300]
+    place = " · ".join(part for part in (where, notice.run) if part)
+    sentence = f"{_SIGNS[notice.level]} {title}" + (f": {text}" if text else "") + f"\n{place}"
     if _is(host, "slack.com"):
         return {"text": _slack(sentence)}
     if _is(host, "discord.com", "discordapp.com"):
