@@ -265,7 +265,8 @@ def test_a_start_ends_the_first_admins_invitation_and_no_other(database: Databas
     bo = add_user(database, "bo")
     _, invited = make_token(database, bo.id, "invite", lifetime_s=60)
     again = first_invitation(database)
-    assert again is not None and again[0] == name
+    assert again is not None
+    assert again[0] == name
     assert caller_of(database, first, ("invite",)) is None
     assert caller_of(database, again[1], ("invite",)) is not None
     assert caller_of(database, invited, ("invite",)) is not None

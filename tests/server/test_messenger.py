@@ -63,7 +63,9 @@ def _trio(people: Database) -> tuple[str, str]:
 def test_mail_goes_to_whoever_is_mentioned_and_has_an_address(people: Database, post_office: MailServer) -> None:
     ada, text = _trio(people)
     mail, titles = Mail(post_office.url), {"01J": "brave-otter-3"}
-    messenger = Messenger(people, mail, None, "https://runs.example.org/", title_of=lambda about: titles[str(about.run)])
+    messenger = Messenger(
+        people, mail, None, "https://runs.example.org/", title_of=lambda about: titles[str(about.run)]
+    )
     add_comment(people, ada, "vision", Topic(run="01J", chart="loss", step=1200), text, messenger.tell)
     messenger.once()
     messenger.once()

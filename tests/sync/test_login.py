@@ -202,7 +202,8 @@ def test_a_token_that_is_refused_says_why_and_where_a_new_one_goes(
     make_run(store, series={"loss": [1.0]})
     today = time.strftime("%Y-%m-%d", time.gmtime())
     done = stepscope("sync", str(store), "--to", server.url, "--token-file", str(file))
-    words = f"error: {server.url} answered: This token expired on {today}. Make a new one there, and put it into {file}\n"
+    said = f"error: {server.url} answered: This token expired on {today}. "
+    words = f"{said}Make a new one there, and put it into {file}\n"
     assert (done.returncode, done.stderr) == (4, words)
     file.write_text("\n")
     assert "is empty" in stepscope("sync", str(store), "--to", server.url, "--token-file", str(file)).stderr

@@ -25,7 +25,9 @@ class Mail:
     def __init__(self, url: str, password: str | None = None) -> None:
         parts = urlsplit(url)
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise ConfigError(f"{(parts.scheme or url[:80])!r} is not a mail server; use smtp://HOST:PORT?from=ADDRESS, or smtps://...")
+            raise ConfigError(
+                f"{(parts.scheme or url[:80])!r} is not a mail server; use smtp://HOST:PORT?from=ADDRESS, or smtps://..."
+            )
         if parts.password:
             raise ConfigError("others can see a password in the mail server's address; use $STEPSCOPE_SMTP_PASSWORD")
         sender = parse_qs(parts.query).get("from", [""])[-1]
