@@ -58,24 +58,21 @@ def command(
     stepscope server retention --project '*' --quota 2TB
     stepscope server retention --user ada --quota 500GB
     """
-    from stepscope.errors import UsageError
     from stepscope.people.audit import note
     from stepscope.server.policies import Settings, read_policies, set_settings
 
-    changes = {"points_days": points_days, "media_newest": media_newest}
-    changes |= {"artifact_days": artifact_days, "trash_days": trash_days}
-    given = {name: value for name, value in changes.items() if value is not None}
-    is_change = bool(given) or quota is not None
-    if (is_change or dry_run) and (project is None) == (user is None):
-        raise UsageError("choose what to change: pass either --project NAME or --user NAME")
-    if user is not None and (given or dry_run):
-        raise UsageError("a user has only a --quota; retention is set for a --project")
+    settings = {"points_days": points_days, "media_newest": media_newest}
+    settings |= {"artifact_days": artifact_days, "trash_days": trash_days}
+    changes = {setting: value for setting, value in settings.items() if value is not None}
+    is_change = bool(changes) or quota is not None
+    if is_change or dry_run:
+        _check_target(project, user, bool(changes) or dry_run)
     kind: Literal["user", "project"] = "project" if user is None else "user"
     name = user or project or ""
     with people_of(folder, database) as people:
         policies = read_policies(people)
         held = policies.user(name) if kind == "user" else policies.project(name)
-        wanted = Settings(_changed(held.policy, given), held.quota_bytes if quota is None else _quota(quota))
+        wanted = Settings(_changed(held.policy, changes), held.quota_bytes if quota is None else _quota(quota))
         if dry_run:
             _preview(folder, name, wanted.policy, as_json)
             return
@@ -83,6 +80,16 @@ def command(
             set_settings(people, kind, name, wanted)
             note(people, "command line", "storage/policy", f"{kind} {name}", detail=_words(wanted))
         _show(people, as_json)
+
+
+def _check_target(project: str | None, user: str | None, is_of_project: bool) -> None:
+    """Whether exactly one is named, and one that has such settings."""
+    from stepscope.errors import UsageError
+
+    if (project is None) == (user is None):
+        raise UsageError("choose what to change: pass either --project NAME or --user NAME")
+    if user is not None and is_of_project:
+        raise UsageError("a user has only a --quota; retention is set for a --project")
 
 
 def _changed(policy: Policy, given: dict[str, str]) -> Policy:
@@ -140,7 +147,7 @@ def _show(people: Database, as_json: bool) -> None:
 
 
 def _preview(folder: Path, project: str, policy: Policy, as_json: bool) -> None:
-    from contextlib import nullcontext
+    from contextlib import AbstractContextManager, nullcontext
 
     from stepscope.cli.server import objects_place
     from stepscope.errors import UsageError
@@ -150,13 +157,15 @@ def _preview(folder: Path, project: str, policy: Policy, as_json: bool) -> None:
     from stepscope.sync.object_store import open_objects
 
     place = objects_place(folder, None)
-    with Catalogue(folder) as catalogue, read_from(open_objects(place)) if place is not None else nullcontext():
+    objects: AbstractContextManager[Any] = nullcontext() if place is None else read_from(open_objects(place))
+    with Catalogue(folder) as catalogue, objects:
         catalogue.refresh()
         every = catalogue.every()
         projects = sorted({entry.project for entry in every})
         if project != "*" and project not in projects:
             raise UsageError(f"project {project!r} has no runs in {folder}; there are: {', '.join(projects)}")
-        found = [preview(every, every, one, policy) for one in (projects if project == "*" else [project])]
+        chosen = projects if project == "*" else [project]
+        found = [preview(every, every, one, policy) for one in chosen]
     runs = [one for each in found for one in each.runs]
     unread = [text for each in found for text in each.unread]
     total = sum(one.plan.bytes for one in runs)

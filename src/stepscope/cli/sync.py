@@ -84,11 +84,12 @@ def command(
         pending = sent.pending(_runs(where))
         return push(pending, remote, sent.untold(_fates(where, pending)), sent)
 
+    tries = _TRIES_BESIDE if beside else _TRIES
     with Remote(url, token, renew=renew) as remote:
         done = patiently(
             (lambda: pull(remote, fetched)) if origin else send,
             follow_s=every if keeps_going else None,
-            tries=None if follow else _TRIES_BESIDE if beside else _TRIES,
+            tries=None if follow else tries,
             until=_ended(lambda: sent.pending(_runs(where))) if beside else lambda done: False,
             tell=_Teller("received" if origin else "sent", as_json, quiet=keeps_going),
             say=lambda text: click.echo(clean(text), err=True),

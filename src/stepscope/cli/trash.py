@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,13 +33,7 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
     stepscope trash --restore brave-otter-3
     stepscope trash --empty
     """
-    from stepscope.errors import UsageError
-    from stepscope.runs.trash import purge, restore
-
-    if back and empty:
-        raise UsageError("--restore and --empty cannot be used together; give one of them")
-    if back and not runs:
-        raise UsageError("name the runs to restore; `stepscope trash` lists them")
+    _check_options(runs, back, empty)
     there = _in(store)
     chosen = [_named(ref, there) for ref in runs] if runs else there
     if not back and not empty:
@@ -48,18 +42,34 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
         return
     if empty and chosen and not yes:
         _ask(chosen)
-    rows = []
-    for one in chosen:
-        path: Path | None = None
-        if back:
-            path = restore(one)
-            click.echo(f"restored {clean(one.name)}  {clean(str(path))}", err=as_json)
-        else:
-            purge(one)
-            click.echo(f"removed {clean(one.name)}  {one.id}", err=as_json)
-        rows.append({"id": one.id, "name": one.name, "path": path})
+    rows = [_restored(one, as_json) if back else _removed(one, as_json) for one in chosen]
     if as_json:
         print_json({"restored" if back else "removed": rows})
+
+
+def _check_options(runs: tuple[str, ...], back: bool, empty: bool) -> None:
+    from stepscope.errors import UsageError
+
+    if back and empty:
+        raise UsageError("--restore and --empty cannot be used together; give one of them")
+    if back and not runs:
+        raise UsageError("name the runs to restore; `stepscope trash` lists them")
+
+
+def _restored(one: Trashed, as_json: bool) -> dict[str, Any]:
+    from stepscope.runs.trash import restore
+
+    path = restore(one)
+    click.echo(f"restored {clean(one.name)}  {clean(str(path))}", err=as_json)
+    return {"id": one.id, "name": one.name, "path": path}
+
+
+def _removed(one: Trashed, as_json: bool) -> dict[str, Any]:
+    from stepscope.runs.trash import purge
+
+    purge(one)
+    click.echo(f"removed {clean(one.name)}  {one.id}", err=as_json)
+    return {"id": one.id, "name": one.name, "path": None}
 
 
 def _in(store: Path) -> list[Trashed]:

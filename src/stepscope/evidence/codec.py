@@ -36,6 +36,7 @@ _ATOMS = frozenset((bool, float, bytes))
 _LEAVES = frozenset((bool, float, bytes, str, int))
 _PLAIN = _LEAVES | {type(None)}
 _WHOLE = {int}
+_COMMON = {type(None), bool, int, str}
 _AS_THEY_ARE = _ATOMS | {type(None)}
 _NUMBERS = _AS_THEY_ARE - {bytes} | _WHOLE
 _TEXTS = {str, type(None)}
@@ -152,15 +153,18 @@ class _Writer:
         if kind is tuple:
             return self._tuple(value)
         if kind is dict:
-            pairs = [(self.plain(key), self.plain(one)) for key, one in value.items()]
-            if any(type(key) is _Ext for key, _ in pairs):  # msgpack has no such keys
-                return _Ext(_MAP, _packed.encode(pairs))
-            return dict(pairs)
+            return self._mapping(value)
         if kind in (set, frozenset):
             return _Ext(_SET, _packed.encode([self.plain(one) for one in sorted(value, key=repr)]))
         if not self._strict:
             return None
         raise StepscopeError(f"a record holds {value!r} ({kind.__name__}); it may hold plain values and other records")
+
+    def _mapping(self, value: dict[Any, Any]) -> Any:
+        pairs = [(self.plain(key), self.plain(one)) for key, one in value.items()]
+        if any(type(key) is _Ext for key, _ in pairs):  # msgpack has no such keys
+            return _Ext(_MAP, _packed.encode(pairs))
+        return dict(pairs)
 
     def _pointer(self, way: int) -> Any:
         known = self._ways.get(way)
@@ -205,8 +209,7 @@ def _folded(column: list[Any], is_clock: bool) -> Any:
     """A compressed column: one common value, or differences of integers."""
     first = column[0]
     kinds = set(map(type, column))
-    plain = first is None or type(first) in (bool, int, str)
-    if len(column) > 1 and plain and len(kinds) == 1 and column.count(first) == len(column):
+    if len(column) > 1 and kinds <= _COMMON and len(kinds) == 1 and column.count(first) == len(column):
         return _Ext(_SAME, _packed.encode(first))
     if is_clock and kinds == {float} and all(-1e12 < value < 1e12 for value in column):
         return _Ext(_CLOCK, _packed.encode(_steps([round(value * 1e6) for value in column])))
@@ -348,14 +351,17 @@ def _blanks(kind: type | None, count: int, fields: list[str], columns: list[list
         return [kind(**{name: one for name, one in zip(fields, row, strict=True) if name in kept}) for row in plain]
     made = [kind.__new__(kind) for _ in range(count)]
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
-        if field.name in fields:
-            continue
-        for one in made:
-            if field.default_factory is not dataclasses.MISSING:
-                setattr(one, field.name, field.default_factory())
-            elif field.default is not dataclasses.MISSING:
-                setattr(one, field.name, field.default)
+        if field.name not in fields:
+            _set_default(made, field)
     return made
+
+
+def _set_default(made: list[Any], field: dataclasses.Field[Any]) -> None:
+    for one in made:
+        if field.default_factory is not dataclasses.MISSING:
+            setattr(one, field.name, field.default_factory())
+        elif field.default is not dataclasses.MISSING:
+            setattr(one, field.name, field.default)
 
 
 def _filled(value: Any, objects: list[Any], place: int) -> Any:

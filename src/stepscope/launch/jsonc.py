@@ -32,21 +32,34 @@ def merged(text: str, key: str, entries: Sequence[Entry], *, name: str, where: s
     >>> merged('{"tasks": [/* none */]}', "tasks", [{"label": "check"}], name="label", where="tasks.json").added
     ['check']
     """
-    plain = _blanked(text)
     there = read(text, key, where)
     ours = {str(one[name]): one for one in entries}
     places = {str(one.get(name)): at for at, one in enumerate(there) if isinstance(one, dict)}
-    same = {label for label in ours if label in places and there[places[label]] == ours[label]}
-    kept = [label for label in ours if label in places and (label in same or not replace)]
-    stale = [label for label in ours if label in places and label not in kept]
-    new = [label for label in ours if label not in places]
-    spans = _elements(plain, _list_at(plain, key, where))[0] if stale else []
-    for label in sorted(stale, key=lambda label: -places[label]):  # from the end, so that earlier places stay
-        start, end = spans[places[label]]
-        text = text[:start] + _rendered(ours[label], text, start) + text[end:]
+    new: list[str] = []
+    kept: list[str] = []
+    stale: list[str] = []
+    for label, entry in ours.items():
+        if label not in places:
+            new.append(label)
+        elif replace and there[places[label]] != entry:
+            stale.append(label)
+        else:
+            kept.append(label)
+    if stale:
+        text = _replaced(text, key, {places[label]: ours[label] for label in stale}, where)
     if new:
         text = _inserted(text, key, [ours[label] for label in new], where)
     return Merged(text, new, stale, kept)
+
+
+def _replaced(text: str, key: str, entries: dict[int, Entry], where: str) -> str:
+    """The text with entries of its list replaced, by their place in it."""
+    plain = _blanked(text)
+    spans, _ = _elements(plain, _list_at(plain, key, where))
+    for place in sorted(entries, reverse=True):  # from the end, so that earlier places stay
+        start, end = spans[place]
+        text = text[:start] + _rendered(entries[place], text, start) + text[end:]
+    return text
 
 
 def read(text: str, key: str, where: str) -> list[Any]:

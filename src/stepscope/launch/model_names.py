@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from stepscope.launch.source_names import assigned_name, loop_variables, loss_name, makes_several_optimizers
@@ -30,19 +30,27 @@ def model_name(optimizer: Any) -> str | None:
     if "get_ipython" in main:
         return None  # a notebook's variables are those of all its cells
     wanted = {id(one) for group in optimizer.param_groups for one in group["params"]}
-    things = [found for name, one in main.items() for found in _with_elements(name, one, torch)]
+    things: list[tuple[str, Any]] = []
+    for name, one in main.items():
+        things += _with_elements(name, one, torch)
     modules = [(name, one) for name, one in things if isinstance(one, torch.nn.Module)]
-    things += [(name, part) for name, one in modules for part in vars(one).values()]
+    for name, one in modules:
+        things += [(name, part) for part in vars(one).values()]
     optimizers = {id(one): name for name, one in things if isinstance(one, torch.optim.Optimizer)}
     if len(optimizers) < 2 or id(optimizer) not in optimizers:
         return _name_in_source(wanted)
-    loops = loop_variables(str(main.get("__file__")))
-    around = [
-        (len(own), name in loops, "." in name, name)  # the smallest, by a name that stays
-        for name, one in modules
-        if not name.startswith("_") and (own := _parameters(one)) and wanted <= own
-    ]
-    return min(around)[-1] if around else optimizers[id(optimizer)]
+    around = _smallest_around(wanted, modules, loop_variables(str(main.get("__file__"))))
+    return around or optimizers[id(optimizer)]
+
+
+def _smallest_around(wanted: set[int], modules: list[tuple[str, Any]], loops: Container[str]) -> str:
+    """The smallest model with all these weights, by a name that stays; empty if none has."""
+    found = []
+    for name, one in modules:
+        own = _parameters(one)
+        if own and wanted <= own and not name.startswith("_"):
+            found.append((len(own), name in loops, "." in name, name))
+    return min(found)[-1] if found else ""
 
 
 def _with_elements(name: str, value: Any, torch: Any) -> Iterator[tuple[str, Any]]:
@@ -66,16 +74,20 @@ def _name_in_source(wanted: set[int]) -> str | None:
     from stepscope.record.construction import roots_made
 
     roots = roots_made()
-    if not any(makes_several_optimizers(file) for file in {site.file for _, site in roots}):
+    if not any(map(makes_several_optimizers, {site.file for _, site in roots})):
         return None
     around = [(module, site) for module, site in roots if wanted <= _parameters(module)]
     if around:
         module, site = min(around, key=lambda one: len(_parameters(one[0])))
-        return _part_name(module, wanted) or assigned_name(site.file, site.line) or type(module).__name__
-    parts = [(module, site) for module, site in roots if (own := _parameters(module)) and own <= wanted]
+        return _part_name(module, wanted) or _assigned_or_class(module, site)
+    parts = [(module, site) for module, site in roots if set() < _parameters(module) <= wanted]
     if not 0 < len(parts) <= _MOST_PARTS:
         return None
-    return "+".join(assigned_name(site.file, site.line) or type(module).__name__ for module, site in parts)
+    return "+".join(_assigned_or_class(module, site) for module, site in parts)
+
+
+def _assigned_or_class(module: Any, site: Any) -> str:
+    return assigned_name(site.file, site.line) or type(module).__name__
 
 
 def _part_name(module: Any, wanted: set[int]) -> str | None:

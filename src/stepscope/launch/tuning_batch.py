@@ -71,14 +71,14 @@ def _take(tuned: Tuned, events: list[dict[str, Any]], killed: str) -> bool:
     if "over" in by_kind:
         search.bound = by_kind["over"]["bound"]
         return False
-    tried = by_kind.get("trying", {}).get("size") if not ended else ended.get("size")
-    if tried is None:
+    size = (ended or by_kind.get("trying", {})).get("size")
+    if size is None:
         tuned.notes.append(f"the script ended before all was tried ({ended.get('error') or killed or 'by itself'})")
         return False
     if killed or ended.get("memory"):
-        search.out_of_memory.append(int(tried))
+        search.out_of_memory.append(int(size))
     else:
-        search.failed[int(tried)] = str(ended.get("error") or "the script ended by itself")
+        search.failed[int(size)] = str(ended.get("error") or "the script ended by itself")
     return search.next_size() is not None
 
 

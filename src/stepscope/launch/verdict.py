@@ -19,7 +19,7 @@ from stepscope.launch.missing_evidence import missing_evidence
 from stepscope.launch.reporting import by_severity
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
-from stepscope.records.verdict import Answer, ScriptVerdict, State
+from stepscope.records.verdict import Answer, ScriptVerdict, State, Verdict
 from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
@@ -75,18 +75,29 @@ def answers(case: Case) -> list[Answer]:
         found = [one for one in left if _fits(one.rule, question.rules)]
         left = [one for one in left if one not in found]
         outcome = probed.pop(question.probe, None)
-        if found:
-            names = ", ".join(dict.fromkeys(one.rule for one in found))
-            given.append(Answer(question.text, "suspicious", names))
-        elif outcome is not None and outcome.state != "not checked":
-            given.append(Answer(question.text, outcome.state, outcome.said))
-        elif question.rules != ("dist.*",) or "ranks" not in missing:
-            given.append(_by_rules(case, question, missing, "" if outcome is None else outcome.said))
+        answer = _suspicion(question.text, found) if found else _without_findings(case, question, missing, outcome)
+        if answer is not None:
+            given.append(answer)
     given += [Answer(name.replace("-", " "), one.state, one.said) for name, one in probed.items()]
     given.append(_after_the_loop(case))
     if left:
-        given.append(Answer("anything else", "suspicious", ", ".join(dict.fromkeys(one.rule for one in left))))
+        given.append(_suspicion("anything else", left))
     return given
+
+
+def _suspicion(question: str, found: list[Finding]) -> Answer:
+    return Answer(question, "suspicious", ", ".join(dict.fromkeys(one.rule for one in found)))
+
+
+def _without_findings(
+    case: Case, question: _Question, missing: dict[str, str], outcome: Outcome | None
+) -> Answer | None:
+    """What the probe says, else what the rules say; None where there are no ranks to ask about."""
+    if outcome is not None and outcome.state != "not checked":
+        return Answer(question.text, outcome.state, outcome.said)
+    if question.rules == ("dist.*",) and "ranks" in missing:
+        return None
+    return _by_rules(case, question, missing, "" if outcome is None else outcome.said)
 
 
 def _after_the_loop(case: Case) -> Answer:
@@ -105,21 +116,24 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     """
     engine = case.engine
     asked = [] if engine is None else [rule for rule in engine.rules if _fits(rule.id, question.rules)]
-    if not asked:
-        unasked = "the rules for it are not selected"
-        return Answer(question.text, "not checked", why or (missing.get("steps") if question.probe else "") or unasked)
+    if engine is None or not asked:
+        without_steps = missing.get("steps") if question.probe else None
+        return Answer(question.text, "not checked", why or without_steps or "the rules for it are not selected")
     looking = [rule.id for rule in asked if rule.needs != "crash" and needs_of(rule.id)]
     unproven = incomplete(looking, missing)
     if unproven and 2 * len(unproven) >= len(looking):
-        return Answer(question.text, "not checked", missing[Counter(unproven.values()).most_common(1)[0][0]])
-    unchecked = {} if engine is None else engine.evidence.loader_output.not_checked
-    names = [rule.id for rule in asked]
+        commonest = Counter(unproven.values()).most_common(1)[0][0]
+        return Answer(question.text, "not checked", missing[commonest])
+    names = {rule.id for rule in asked}
+    unchecked = engine.evidence.loader_output.not_checked
     reasons = [reason for rule, reason in unchecked.items() if rule in names or _fits(rule, question.rules)]
-    reasons += [why] if why else []
+    if why:
+        reasons.append(why)
     reasons += _short_of(unproven, missing)
-    count = counted(len(asked) - len(unproven), "rule")
-    said = f"{count}; not covered: {'; '.join(reasons)}" if reasons else count
-    if question.text == _REACH and engine is not None:
+    said = counted(len(asked) - len(unproven), "rule")
+    if reasons:
+        said += f"; not covered: {'; '.join(reasons)}"
+    if question.text == _REACH:
         return _reach(learning(engine.evidence), said)
     return Answer(question.text, "passed", said)
 
@@ -165,24 +179,18 @@ def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
     """How the script came off. After a crash only what is suspicious counts: the rest was hardly tried."""
     ended = None if is_success(error) else ending_of(error)
     crashed = ended is not None and not isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
-    findings, is_check = case.findings, case.around.options.check
-    given = answers(case) if is_check else []
-    if ended is not None and (crashed or not case.loop.steps):
-        given = [one for one in given if one.state == "suspicious"]
-        given += [Answer("the rest: fix this and check again", "not checked")] if is_check else []
-    without = needs_torch(case.around.script.name, case.loop.steps)
-    unseen = without is not None and ended is None and not findings and not case.children.steps
-    if without is not None and unseen:
-        why = f"{without}; all checks look at PyTorch's tensors, models and steps"
-        given = [Answer(why, "not checked")] if is_check else []
-    unseen = unseen or (ended is None and bool(given) and all(one.state == "not checked" for one in given))
+    given = _given(case, ended is not None and (crashed or not case.loop.steps))
+    without = "" if ended is not None else _unseen_without_torch(case)
+    if without and case.around.options.check:
+        given = [Answer(without, "not checked")]
+    unseen = bool(without) or (ended is None and bool(given) and all(one.state == "not checked" for one in given))
+    said = _ended(ended, crashed)
     coverage = coverage_of(case)
-    grave = any(one.severity != "info" for one in findings) or any(one.state == "suspicious" for one in given)
     return ScriptVerdict(
         script=case.around.script.path,
-        verdict="failed" if ended else "not checked" if unseen else "suspicious" if grave else "passed",
-        headline="nothing could be checked" if unseen else _headline(findings, given, _ended(ended, crashed)),
-        tried=_tried(case, _ended(ended, crashed)),
+        verdict=_outcome_of(case.findings, given, ended, unseen),
+        headline="nothing could be checked" if unseen else _headline(case.findings, given, said),
+        tried=_tried(case, said),
         watched="" if coverage is None else coverage_text(coverage),
         steps=case.loop.steps or case.children.steps,
         exit_code=case.exit_code() if ended is None else ended.exit_code or 1,
@@ -190,19 +198,52 @@ def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
     )
 
 
+def _given(case: Case, hardly_tried: bool) -> list[Answer]:
+    """The answers of a check; without one there are none."""
+    if not case.around.options.check:
+        return []
+    given = answers(case)
+    if not hardly_tried:
+        return given
+    suspicious = [one for one in given if one.state == "suspicious"]
+    return [*suspicious, Answer("the rest: fix this and check again", "not checked")]
+
+
+def _unseen_without_torch(case: Case) -> str:
+    """Why no check could look at anything, if the script uses no PyTorch; else nothing."""
+    if case.findings or case.children.steps:
+        return ""
+    without = needs_torch(case.around.script.name, case.loop.steps)
+    return "" if without is None else f"{without}; all checks look at PyTorch's tensors, models and steps"
+
+
+def _outcome_of(findings: list[Finding], given: list[Answer], ended: Ending | None, unseen: bool) -> Verdict:
+    if ended is not None:
+        return "failed"
+    if unseen:
+        return "not checked"
+    grave = any(one.severity != "info" for one in findings) or any(one.state == "suspicious" for one in given)
+    return "suspicious" if grave else "passed"
+
+
 def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding], quiet: bool = False) -> str:
     """The whole verdict of a check, for people; `quiet` hides what passed, for hooks and logs."""
     lines = [f"stepscope check {name}: {judged.headline}", f"  tried        {judged.tried}"]
     lines += [f"  watched      {judged.watched.removeprefix('watched ')}"] if judged.watched else []
     for state in ("suspicious",) if quiet else ("passed", "suspicious", "not checked"):
-        for number, answer in enumerate(one for one in judged.answers if one.state == state):
-            head = state if number == 0 else ""
-            lines.append(f"  {head:<12} {answer.question}{f' ({answer.said})' if answer.said else ''}")
+        lines += _answer_lines(state, [one for one in judged.answers if one.state == state])
     hidden = [one for one in findings if one.severity == "info"]
     if hidden and not quiet:
         names = ", ".join(dict.fromkeys(one.rule for one in hidden))
         lines.append(f"  hints        {names}; stepscope explain RULE has the details")
     return "\n".join(lines)
+
+
+def _answer_lines(state: str, given: list[Answer]) -> list[str]:
+    """The answers of one state, which stands before the first."""
+    heads = [state, *[""] * len(given)]
+    said = [f" ({answer.said})" if answer.said else "" for answer in given]
+    return [f"  {head:<12} {answer.question}{words}" for head, answer, words in zip(heads, given, said, strict=False)]
 
 
 def _ended(ended: Ending | None, crashed: bool) -> str:

@@ -74,16 +74,15 @@ def init(
     given = assigned() or Assigned()
     flat = {**flatten(config), **flatten(given.config)}
     name = name or given.name or offered_name()
-    project, group = project or given.project, given.group or group
     meta = RunMeta(
         id=new_run_id(),
-        project=mask_text(as_name(project)) if project else default_project(),
-        name=mask_text(as_name(name)) if name else friendly_name(),
+        project=_masked_name(project or given.project) or default_project(),
+        name=_masked_name(name) or friendly_name(),
         created=clocks.time(),
         config=masked(flat),
         tags=_as_tags([*_as_tags(tags), *given.tags]),
-        notes=mask_text(as_name(notes or "")),
-        group=None if group is None else mask_text(as_name(group)),
+        notes=_masked_name(notes),
+        group=_group(given.group or group),
         stepscope=stepscope.__version__,
         **(quick_facts() if chosen == "on" else {}),
     )
@@ -119,6 +118,15 @@ def _mode(mode: str | None) -> Literal["on", "off"]:
     if chosen in ("on", "off"):
         return "on" if chosen == "on" else "off"
     raise UsageError(f"mode {chosen!r} is unknown; use 'on' or 'off' (from mode= or STEPSCOPE_MODE)")
+
+
+def _masked_name(text: Any) -> str:
+    """A name or note as given, without secrets; empty if there is none."""
+    return mask_text(as_name(text)) if text else ""
+
+
+def _group(group: str | None) -> str | None:
+    return None if group is None else mask_text(as_name(group))
 
 
 def _as_tags(tags: str | Iterable[str] | None) -> list[str]:

@@ -129,19 +129,29 @@ def converter(kind: type) -> Converter:
         return _refuse_none
     if issubclass(kind, str | bytes | Mapping | list | tuple):
         return _not_scalar
-    torch = sys.modules.get("torch")
-    if torch is not None and issubclass(kind, torch.Tensor):
-        return _from_plain_tensor if kind in (torch.Tensor, torch.nn.Parameter) else _from_tensor
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and issubclass(kind, numpy.floating | numpy.integer | numpy.bool_):
-        return float if issubclass(kind, numpy.floating) else int
-    if _is_of(kind, "tensorflow", "keras"):
-        return _from_numpy if hasattr(kind, "dtype") and hasattr(kind, "shape") else _not_scalar
+    of_library = _library_converter(kind)
+    if of_library is not None:
+        return of_library
     if hasattr(kind, "item") and (hasattr(kind, "dtype") or hasattr(kind, "shape")):  # numpy, jax, cupy ...
         return _from_item
     if issubclass(kind, Real) or kind.__name__ == "Decimal":
         return _from_float
     return _not_scalar
+
+
+def _library_converter(kind: type) -> Converter | None:
+    """The converter for a type of PyTorch, NumPy or TensorFlow."""
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(kind, torch.Tensor):
+        return _from_plain_tensor if kind in (torch.Tensor, torch.nn.Parameter) else _from_tensor
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(kind, numpy.floating):
+        return float
+    if numpy is not None and issubclass(kind, numpy.integer | numpy.bool_):
+        return int
+    if _is_of(kind, "tensorflow", "keras"):
+        return _from_numpy if hasattr(kind, "dtype") and hasattr(kind, "shape") else _not_scalar
+    return None
 
 
 def _is_of(kind: type, *packages: str) -> bool:

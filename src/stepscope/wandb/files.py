@@ -98,7 +98,7 @@ def restore(run: Run | None, name: str, run_path: str | None, replace: bool, roo
     """Write a stored file out and open it; W&B's errors for a missing one."""
     if run is None and run_path is None:
         raise ValueError("wandb.restore() needs run_path= or an open run: call wandb.init() first")
-    folder = run._run.path if run is not None and run_path is None else Api().run(run_path or "").folder
+    folder = _folder_of(run, run_path)
     own_folder = Path.cwd() if run is None else run._files.folder
     where = own_folder if root is None else Path(root)
     target = where / name
@@ -113,6 +113,12 @@ def restore(run: Run | None, name: str, run_path: str | None, replace: bool, roo
             return open(target, errors="surrogateescape")
     searched = run_path or ("" if run is None else run.path)
     raise ValueError(f"File {name} not found in run {searched}")
+
+
+def _folder_of(run: Run | None, run_path: str | None) -> Path | None:
+    if run is not None and run_path is None:
+        return run._run.path
+    return Api().run(run_path or "").folder
 
 
 def is_code(path: str, root: str | None = None) -> bool:

@@ -14,6 +14,7 @@ from stepscope.events import on_fork
 from stepscope.track import session
 from stepscope.track.messages import say_once
 from stepscope.track.names import script_path
+from stepscope.track.run import Run as Recorded
 from stepscope.track.sweep_assignment import assigned
 from stepscope.wandb import identity, open_runs, wording
 from stepscope.wandb.errors import UsageError
@@ -77,16 +78,12 @@ def init(
     chosen = joined(settings)
     current = open_runs.open_run()
     again = _reinit(reinit if reinit is not None else chosen.reinit) if current is not None else ""
-    if current is not None and again == "return_previous":
-        hint = "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
-        say_once("wandb reinit", hint)
+    if current is not None and _returned(current, again):
         return current
-    if current is not None and again == "finish_previous":
-        current.finish()
     wording.note_unused("init", {"monitor_gym": monitor_gym, "fork_from": fork_from}, _WHY)
-    asked: dict[str, Any] = {"project": project, "name": name, "notes": notes, "group": group, "tags": tags, "dir": dir}
-    asked |= {"id": id, "entity": entity, "job_type": job_type, "mode": mode}
-    wanted = {word: value or getattr(chosen, _SETTINGS[word]) for word, value in asked.items()}
+    given: dict[str, Any] = {"project": project, "name": name, "notes": notes, "group": group, "tags": tags, "dir": dir}
+    given |= {"id": id, "entity": entity, "job_type": job_type, "mode": mode}
+    wanted = {word: value or getattr(chosen, _SETTINGS[word]) for word, value in given.items()}
     _check_mode(wanted["mode"])
     options = _options(wanted, chosen)
     options["config"] = _picked(read_config(config), config_include_keys, config_exclude_keys)
@@ -103,6 +100,31 @@ def init(
     if save_code or chosen.save_code:
         _save_script(run)
     return run
+
+
+def _returned(current: Run, again: str) -> bool:
+    """Whether `init` returns the open run; one that is to be replaced is finished here."""
+    if again == "return_previous":
+        hint = "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
+        say_once("wandb reinit", hint)
+        return True
+    if again == "finish_previous":
+        current.finish()
+    return False
+
+
+def _identified(recorded: Recorded, who: identity.Identity) -> identity.Identity:
+    """Who the run is to W&B: as stored by an earlier attempt, else as asked for, which is stored now."""
+    if recorded.path is None:
+        return who
+    known = identity.read_identity(recorded.path) if recorded.attempt else None
+    if known is not None:
+        return known
+    if recorded.is_worker or recorded.rank != 0:
+        return who
+    new = identity.Identity(who.id, recorded.project, who.entity, who.job_type, who.sweep)
+    fence.call("keeping W&B's names of the run", identity.write_identity, recorded.path, new)
+    return new
 
 
 def _options(wanted: Mapping[str, Any], chosen: Settings) -> dict[str, Any]:
@@ -145,12 +167,7 @@ def _opened(
             recorded = session.init(**options)
     except StepscopeError as fault:
         raise UsageError(str(fault)) from None
-    known = identity.read_identity(recorded.path) if recorded.path is not None and recorded.attempt else None
-    if known is not None:
-        who = known
-    elif recorded.path is not None and not recorded.is_worker and recorded.rank == 0:
-        who = identity.Identity(who.id, recorded.project, who.entity, who.job_type, who.sweep)
-        fence.call("keeping W&B's names of the run", identity.write_identity, recorded.path, who)
+    who = _identified(recorded, who)
     given = {str(key): friendly(value) for key, value in options["config"].items()}
     if recorded.attempt:
         given = {**nested_config(dict(recorded.config)), **given}

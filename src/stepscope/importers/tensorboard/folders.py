@@ -59,26 +59,24 @@ def find_folders(root: Path, peeked: dict[Path, Peek]) -> list[LogFolder]:
     """The runs below `root`. `peeked` caches the beginnings of files for the next poll."""
     if root.is_file():
         return [LogFolder(root.name, root.parent, [Part(root, root.name)])]
-    folders: dict[Path, list[str]] = {}
+    runs: dict[Path, LogFolder] = {}
     traced: dict[Path, list[str]] = {}
-    for count, (folder, _, files) in enumerate(_walk(root)):
+    for count, (place, _, files) in enumerate(_walk(root)):
+        folder = Path(place)
         mine = sorted(filter(is_event_file, files))
         if mine:
-            folders[Path(folder)] = mine
+            parts = [Part(folder / file, file) for file in mine]
+            runs[folder] = LogFolder(folder.relative_to(root).as_posix(), folder, parts)
         if any(map(is_trace, files)):
-            traced[Path(folder)] = sorted(filter(is_trace, files))
+            traced[folder] = sorted(filter(is_trace, files))
         if count >= _MOST_FOLDERS:
             break
-    runs = {
-        folder: LogFolder(folder.relative_to(root).as_posix(), folder, [Part(folder / file, file) for file in files])
-        for folder, files in folders.items()
-    }
     _fold(runs, peeked)
-    for place, names in traced.items():
-        owner = place.parents[2] if place.parent.parts[-2:] == SESSION else place
+    for folder, names in traced.items():
+        owner = folder.parents[2] if folder.parent.parts[-2:] == SESSION else folder
         run = runs.get(owner) or runs.get(_above(owner, runs) or owner)
         if run is not None:
-            run.traces += [place / name for name in names]
+            run.traces += [folder / name for name in names]
     return [runs[folder] for folder in sorted(runs)]
 
 
@@ -156,9 +154,14 @@ def _fold(runs: dict[Path, LogFolder], peeked: dict[Path, Peek]) -> None:
             has_hparams.add(upper)
             _give(runs, folder, runs[upper], "", "")
     for folder in with_runs_below & runs.keys():
-        below = any(other != folder and folder in other.parents for other in runs)
-        if below and len(runs[folder].parts) == 1 and _peek(runs[folder], peeked).is_empty:
-            del runs[folder]  # a writer that was only opened to create others
+        if _is_shell(folder, runs, peeked):
+            del runs[folder]
+
+
+def _is_shell(folder: Path, runs: dict[Path, LogFolder], peeked: dict[Path, Peek]) -> bool:
+    """Whether it is of a writer that was only opened to create others."""
+    has_runs_below = any(other != folder and folder in other.parents for other in runs)
+    return has_runs_below and len(runs[folder].parts) == 1 and _peek(runs[folder], peeked).is_empty
 
 
 def _above(folder: Path, runs: dict[Path, LogFolder]) -> Path | None:

@@ -95,15 +95,22 @@ def _scaler_state(value: Any) -> dict[str, Any] | None:
     return None
 
 
+def _fits(tensor: torch.Tensor, room: list[int]) -> bool:
+    """Whether a tensor is plain and there is room for it, which it then takes."""
+    if tensor.grad_fn is not None or tensor.layout is not torch.strided or tensor.dtype not in KINDS:
+        return False
+    size = nbytes(tensor)
+    if size > min(_LARGEST_TENSOR, room[0]):
+        return False
+    room[0] -= size
+    return True
+
+
 def _is_plain(value: Any, room: list[int]) -> bool:
     if isinstance(value, _SCALARS):
         return not isinstance(value, str) or len(value) < 1000
     if type(value) is torch.Tensor:
-        size = nbytes(value) if value.layout is torch.strided and value.dtype in KINDS else _ALL_TENSORS
-        if value.grad_fn is not None or size > min(_LARGEST_TENSOR, room[0]):
-            return False
-        room[0] -= size
-        return True
+        return _fits(value, room)
     if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS:
         return all(_is_plain(item, room) for item in value)
     if type(value) is dict and len(value) <= _MOST_ITEMS:
@@ -125,27 +132,38 @@ def put_back(saved: Sequence[Frame], running: Sequence[FrameType], unpacker: Unp
 
 def _set_values(frame: Frame, now: FrameType, unpacker: Unpacker) -> int:
     local = now.f_locals
+    is_function = now.f_code.co_name != "<module>"
     changed = 0
     for name, node in frame.values.items():
-        if name not in local and now.f_code.co_name != "<module>" and name not in now.f_code.co_varnames:
+        if is_function and name not in local and name not in now.f_code.co_varnames:
             continue
         if isinstance(node, dict) and "$state" in node:
-            if name in local and hasattr(local[name], "load_state_dict"):
-                local[name].load_state_dict(unpacker.unpack(node["$state"]))
+            _load_state(local.get(name), node["$state"], unpacker)
             continue
         value = unpacker.unpack(node)
         if not isinstance(value, Missing) and not _same(local.get(name), value):
             local[name] = _over(local.get(name), value)
             changed += 1
-    me = local.get("self")
-    for name, node in frame.fields.items():
-        if me is not None and getattr(me, "__dict__", {}).get(name, Missing) != node:
-            me.__dict__[name] = unpacker.unpack(node)
-            changed += 1
-    if changed and sys.version_info < (3, 13) and now.f_code.co_name != "<module>":
+    changed += _set_fields(frame, local.get("self"), unpacker)
+    if changed and is_function and sys.version_info < (3, 13):
         # Before Python 3.13 `f_locals` of a function is a copy; this writes it back.
         ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(now), ctypes.c_int(0))
     return changed
+
+
+def _load_state(holder: Any, state: Any, unpacker: Unpacker) -> None:
+    if hasattr(holder, "load_state_dict"):
+        holder.load_state_dict(unpacker.unpack(state))
+
+
+def _set_fields(frame: Frame, me: Any, unpacker: Unpacker) -> int:
+    if me is None:
+        return 0
+    now = getattr(me, "__dict__", {})
+    different = [name for name, node in frame.fields.items() if now.get(name, Missing) != node]
+    for name in different:
+        me.__dict__[name] = unpacker.unpack(frame.fields[name])
+    return len(different)
 
 
 def _over(here: Any, saved: Any) -> Any:

@@ -62,20 +62,23 @@ def _describe(one: Field, values: list[Any], arrays: list[Any]) -> None:
     one.dtype = " or ".join(dict.fromkeys(_dtype(value, array) for value, array in zip(values, arrays, strict=True)))
     one.device = " or ".join(dict.fromkeys(str(getattr(value, "device", "")) for value in values)).strip()
     one.shapes = [shape for shape, _ in Counter(tuple(array.shape) for array in arrays).most_common(8)]
-    one.bytes = round(sum(array.size * _itemsize(value, array) for value, array in zip(values, arrays, strict=True))
-                      / len(values))  # fmt: skip
+    sizes = [array.size * _itemsize(value, array) for value, array in zip(values, arrays, strict=True)]
+    one.bytes = round(sum(sizes) / len(values))
     numbers = [array.astype(np.float64).reshape(-1) for array in arrays if array.size and array.dtype.kind in "biuf"]
     if not numbers:
         return
     finite = [part[np.isfinite(part)] for part in numbers]
     one.bad = sum(len(good) < len(part) for good, part in zip(finite, numbers, strict=True))
-    flat = np.concatenate(finite)
-    if flat.size:
-        one.low, one.high = float(flat.min()), float(flat.max())
-        one.mean, one.std = float(flat.mean()), float(flat.std())
-        one.whole = bool((flat == np.rint(flat)).all())
-    if all(array.size == 1 for array in arrays) and one.whole:
+    _describe_range(one, np.concatenate(finite))
+    if one.whole and all(array.size == 1 for array in arrays):
         one.values = _tally([int(part[0]) for part in finite if part.size])
+
+
+def _describe_range(one: Field, values: Any) -> None:
+    if values.size:
+        one.low, one.high = float(values.min()), float(values.max())
+        one.mean, one.std = float(values.mean()), float(values.std())
+        one.whole = bool((values == np.rint(values)).all())
 
 
 def _tally(values: list[Any]) -> dict[str, int]:

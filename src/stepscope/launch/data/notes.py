@@ -69,28 +69,40 @@ def notes_on(survey: Survey) -> list[str]:
 
 def _on_field(one: Field, survey: Survey) -> Iterator[str]:
     name = one.path or "it"
-    numbers = _numbers(one)
     if one.bad:
         yield f"{name} has NaN or Inf in {one.bad} of {one.count} {survey.unit}"
     if len(one.shapes) > 1 and survey.samples:
         shapes = ", ".join("x".join(map(str, shape)) or "scalar" for shape in one.shapes[:3])
         more = "; the default collate cannot stack them" if survey.default_collate else ""
         yield f"{name} has {len(one.shapes)} different shapes ({shapes}){more}"
-    is_bytes = one.whole and one.low is not None and one.high is not None and one.low >= 0 and 1 < one.high <= 255
-    if numbers >= _MANY_VALUES and is_bytes and one.high is not None and one.high > 16 and one.dtype.startswith(_WIDE):
+    yield from _on_size(one, name)
+    if one.low is not None and one.high is not None:
+        yield from _on_range(one, name, one.low, one.high)
+
+
+def _on_size(one: Field, name: str) -> Iterator[str]:
+    """What of its memory is wasted."""
+    numbers = _numbers(one)
+    if numbers >= _MANY_VALUES and _holds_bytes(one) and one.dtype.startswith(_WIDE):
         takes = f"{bytes_text(one.bytes)} a sample where uint8 takes {bytes_text(numbers)}"
-        yield (
-            f"{name} is {one.dtype} but holds whole numbers {one.low:g}..{one.high:g}: {takes}"
-            + ("; and a network wants them scaled" if one.dtype.startswith("float") else "")
-        )
+        scaled = "; and a network wants them scaled" if one.dtype.startswith("float") else ""
+        yield f"{name} is {one.dtype} but holds whole numbers {one.low:g}..{one.high:g}: {takes}{scaled}"
     elif one.dtype == "float64" and numbers > 1:
         yield f"{name} is float64: {bytes_text(one.bytes)} a sample, twice that of float32, which weights are"
     elif one.bytes > _LARGE_BYTES:
         yield f"{name} takes {bytes_text(one.bytes)} a sample"
-    if numbers >= _MANY_VALUES and one.low is not None and one.low == one.high:
-        yield f"{name} is {one.low:g} everywhere"
-    elif not one.whole and one.high is not None and one.low is not None and max(one.high, -one.low) > 1000:
-        yield f"{name} goes from {one.low:.4g} to {one.high:.4g}; is it meant to be unscaled?"
+
+
+def _holds_bytes(one: Field) -> bool:
+    """Whether its values are those of an image's pixels: whole, from 0 to 255, and not just a few classes."""
+    return one.whole and one.low is not None and one.high is not None and one.low >= 0 and 16 < one.high <= 255
+
+
+def _on_range(one: Field, name: str, low: float, high: float) -> Iterator[str]:
+    if _numbers(one) >= _MANY_VALUES and low == high:
+        yield f"{name} is {low:g} everywhere"
+    elif not one.whole and max(high, -low) > 1000:
+        yield f"{name} goes from {low:.4g} to {high:.4g}; is it meant to be unscaled?"
 
 
 _WIDE = ("float", "int64", "int32", "int16")

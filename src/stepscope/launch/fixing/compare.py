@@ -29,9 +29,7 @@ class Difference:
     def __init__(self, finding: Finding, edit: Edit, before: VersionRun, after: VersionRun) -> None:
         then = Counter(one.rule for one in loud(before.findings))
         now = Counter(one.rule for one in loud(after.findings))
-        was_there = any(one.rule == finding.rule for one in before.findings)
-        remains = any(_is_same(one, finding, edit) for one in after.findings)
-        self.finding: Fate = "not seen" if not was_there else "still there" if remains else "gone"
+        self.finding = _fate(finding, edit, before, after)
         then[finding.rule] -= self.finding == "gone" and finding.severity != "info"
         rose = [one for one in loud(after.findings) if now[one.rule] > then[one.rule]]
         hidden = [one for one in rose if _was_hidden(one, finding, edit, before)]
@@ -57,9 +55,16 @@ class Difference:
         return "the edited script fails" if self.fails else ""
 
 
+def _fate(finding: Finding, edit: Edit, before: VersionRun, after: VersionRun) -> Fate:
+    if not any(one.rule == finding.rule for one in before.findings):
+        return "not seen"
+    remains = any(_is_same(one, finding, edit) for one in after.findings)
+    return "still there" if remains else "gone"
+
+
 def _is_same(one: Finding, finding: Finding, edit: Edit) -> bool:
     """Whether a finding of the edited script is the one that was to be fixed: on its line, or on one of the edit's."""
-    if one.rule != finding.rule or os.path.basename(one.file or "") != os.path.basename(finding.file or ""):
+    if one.rule != finding.rule or not _in_same_file(one, finding):
         return False
     if one.line is None or finding.line is None:
         return True
@@ -67,7 +72,8 @@ def _is_same(one: Finding, finding: Finding, edit: Edit) -> bool:
     now, then = dict(one.source).get(one.line), dict(finding.source).get(finding.line)
     if now is None or then is None:
         return abs(one.line - _moved(finding.line, here)) <= 1 + max((len(change.new) for change in here), default=0)
-    return now.strip() in {line.strip() for line in (then, *(line for change in here for line in change.new))}
+    written = [line for change in here for line in change.new]
+    return now.strip() in {line.strip() for line in [then, *written]}
 
 
 def _changes_in(edit: Edit, finding: Finding) -> list[TextChange]:
@@ -90,8 +96,12 @@ def _was_hidden(new: Finding, fixed: Finding, edit: Edit, before: VersionRun) ->
     if rule is not None and rule.follows_any([fixed.rule]):
         return True
     line = None if fixed.line is None else _moved(fixed.line, _changes_in(edit, fixed))
-    is_there = os.path.basename(new.file or "") == os.path.basename(fixed.file or "") and new.line == line
+    is_there = _in_same_file(new, fixed) and new.line == line
     return before.crashed and not is_there
+
+
+def _in_same_file(one: Finding, other: Finding) -> bool:
+    return os.path.basename(one.file or "") == os.path.basename(other.file or "")
 
 
 def is_better(one: VersionRun, other: VersionRun) -> bool:

@@ -118,13 +118,19 @@ class Measured(Part):
 
     # -- while it runs --------------------------------------------------------------------------------------------
 
+    def _has_busy_window(self) -> bool:
+        return self.deep is not None and self.deep.windows is not None and self.deep.windows.is_busy
+
+    def _may_end_now(self) -> bool:
+        return not self.profiling.keep_running and self._has_enough and self._has_tried()
+
     def _turn(self, step: int) -> None:
         if not self.loop.steps:
             return
         if self._began is None:
             self.python.forget()
         self._began = self._began or clocks.perf_counter()
-        busy = self.deep is not None and self.deep.windows is not None and self.deep.windows.is_busy
+        busy = self._has_busy_window()
         if busy or self.facts.looking:
             self.loop.iterations.disturbed = True
         if not self.python.calls_done:
@@ -132,7 +138,7 @@ class Measured(Part):
         settled = self.facts.looked or step > 10
         # A trial is of the script alone: a sampler would slow its Python down, and so hide what a change gains.
         self.python.sampling(not busy and not self.python.counts_calls and settled and self._trials is None)
-        if self._enough is None and not self.profiling.keep_running and self._has_enough and self._has_tried():
+        if self._enough is None and self._may_end_now():
             self._enough = f"after {self.loop.steps} steps: that is enough for the profile"
         if self.loop.iterations.asking:
             self._maybe_end()

@@ -113,30 +113,42 @@ class LiveTrials:
             yield False
         # Batches of workers come in bursts, and a device works behind the host: there the mean counts. Else quick turns
         # do, which other programs of a busy machine have not held up; or the CPU time, where all is done by one thread.
-        is_of_one_thread = one.trial.kind in _OF_ONE_THREAD or "anomaly" in one.trial.settings
-        by_work = self._live.is_shared and is_of_one_thread and not on_device()
+        by_work = self._is_judged_by_work(one)
         value = mean if of_loader or on_device() or by_work else _quick
-        was_on = False
+        meter = clocks.process_time if by_work else self._clock
         for group in range(1, MOST_GROUPS + 1):
-            arms: dict[bool, list[float]] = {False: [], True: []}
-            for number in range(ROUNDS):
-                for is_on in (False, True) if number % 2 == 0 else (True, False):
-                    if is_on != was_on:
-                        (switch.on if is_on else switch.off)()
-                        was_on = is_on
-                        for _ in range(switch.warm):
-                            yield False
-                    of_a_pass = 1 if of_loader is None else of_loader.turns_of_a_pass
-                    arms[is_on] += yield from self._window(of_a_pass, clocks.process_time if by_work else self._clock)
+            without, changed = yield from self._arms(switch, meter)
             if of_loader and of_loader.error:
                 one.error = of_loader.error
                 return
-            one.ratios.append(value(arms[False]) / value(arms[True]))
-            one.turn_ms.append((1e3 * value(arms[False]), 1e3 * value(arms[True])))
-            one.steps += len(arms[False]) + len(arms[True])
+            one.ratios.append(value(without) / value(changed))
+            one.turn_ms.append((1e3 * value(without), 1e3 * value(changed)))
+            one.steps += len(without) + len(changed)
             is_clear = group >= GROUPS and TriedInside(one.ratios, one.steps).is_clear
             if is_clear or self._clock() > self._until:
                 return
+
+    def _is_judged_by_work(self, one: Candidate) -> bool:
+        """Whether the CPU time decides: on a busy machine, for changes to what one thread does."""
+        is_of_one_thread = one.trial.kind in _OF_ONE_THREAD or "anomaly" in one.trial.settings
+        return self._live.is_shared and is_of_one_thread and not on_device()
+
+    def _arms(
+        self, switch: Switch, meter: Callable[[], float]
+    ) -> Generator[bool, None, tuple[list[float], list[float]]]:
+        """The turns of some rounds, without the change and with it; ends as it began, without it."""
+        of_a_pass = switch.turns_of_a_pass if isinstance(switch, LoaderSwitch) else 1
+        arms: dict[bool, list[float]] = {False: [], True: []}
+        was_on = False
+        for number in range(ROUNDS):
+            for is_on in (False, True) if number % 2 == 0 else (True, False):
+                if is_on != was_on:
+                    (switch.on if is_on else switch.off)()
+                    was_on = is_on
+                    for _ in range(switch.warm):
+                        yield False
+                arms[is_on] += yield from self._window(of_a_pass, meter)
+        return arms[False], arms[True]
 
     def _window(self, of_a_pass: int, meter: Callable[[], float]) -> Generator[bool, None, list[float]]:
         """Time some turns: whole passes, where a pass has more than one."""

@@ -136,20 +136,16 @@ class Facts:
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         now = self.clock.wall_ns()
-        if self.look is not None:
-            self.look.paused = 0
-        self.steps += 1
         look = self.look
+        if look is not None:
+            look.paused = 0
+        self.steps += 1
         if look is not None and look.on:
             look.step_over()
             self._spoiled = True
         if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
             self._spoiled = True
-        self._wall = now - self._mark if self._mark else 0
-        self._work = self.clock.work_ns() - self._worked if self._mark else 0
-        if self._mark and not self._spoiled and len(self._walls) < _KEPT:
-            updating = 0 if self._has_closure else now - self._step_began
-            self._walls.append((now - self._mark, self._waited, updating, self._zeroed, self._work))
+        self._note_times(now)
         if id(optimizer) not in self._optimizers:
             from stepscope.profile.collect.facts_process import describe_optimizer
 
@@ -167,6 +163,16 @@ class Facts:
         self._spoiled = look is not None and look.on
         self._waited = self._zeroed = 0
         self._mark, self._worked = self.clock.wall_ns(), self.clock.work_ns()
+
+    def _note_times(self, now: int) -> None:
+        """The time and the work since the last step ended; nothing at the first."""
+        if not self._mark:
+            self._wall = self._work = 0
+            return
+        self._wall, self._work = now - self._mark, self.clock.work_ns() - self._worked
+        if not self._spoiled and len(self._walls) < _KEPT:
+            updating = 0 if self._has_closure else now - self._step_began
+            self._walls.append((self._wall, self._waited, updating, self._zeroed, self._work))
 
     def _look_on(self, look: Look) -> None:
         """Begin or end the look, between two steps."""

@@ -90,19 +90,9 @@ def read_speedscope(path: str | Path) -> Stack:
 
 def speedscope_in(data: bytes, name: str = "the profile") -> Stack:
     """The call tree in the bytes of a speedscope file."""
-    try:
-        found = _file_decoder.decode(data)
-    except MALFORMED as fault:
-        raise BadData(
-            f"{name} is not a speedscope file: {fault}. It should have 'shared.frames' and 'profiles'"
-        ) from None
+    found = _decoded(data, name)
     profiles = [one for one in found.profiles if one.samples or one.events]
-    if not profiles:
-        raise BadData(f"{name} is a speedscope file without a single sample")
-    unit = profiles[0].unit
-    if any(one.unit != unit for one in profiles):
-        raise BadData(f"{name} has profiles in different units ({', '.join({one.unit for one in profiles})})")
-    scale, shown = _UNITS.get(unit, (1.0, "count"))
+    scale, shown = _UNITS.get(_unit_of(profiles, name), (1.0, "count"))
     builder, frames = TreeBuilder(), [_as_frame(one) for one in found.shared.frames]
     budget = MOST_FRAMES
     for profile in profiles:
@@ -116,6 +106,25 @@ def speedscope_in(data: bytes, name: str = "the profile") -> Stack:
             except IndexError:
                 raise BadData(f"{name} is damaged: a stack names a frame that is not in shared.frames") from None
     return builder.stack(id="python-profile", title=found.name or os.path.basename(name), unit=shown)
+
+
+def _decoded(data: bytes, name: str) -> _File:
+    try:
+        return _file_decoder.decode(data)
+    except MALFORMED as fault:
+        raise BadData(
+            f"{name} is not a speedscope file: {fault}. It should have 'shared.frames' and 'profiles'"
+        ) from None
+
+
+def _unit_of(profiles: list[_Profile], name: str) -> str:
+    """The unit of all profiles."""
+    if not profiles:
+        raise BadData(f"{name} is a speedscope file without a single sample")
+    units = {one.unit: None for one in profiles}
+    if len(units) > 1:
+        raise BadData(f"{name} has profiles in different units ({', '.join(units)})")
+    return profiles[0].unit
 
 
 def _as_frame(frame: _Frame) -> Frame:

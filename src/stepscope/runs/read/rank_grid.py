@@ -62,17 +62,15 @@ def rank_grid(run: RunFolder, name: str, columns: int, change: Change | None = N
     firsts = [one.first_step for one in known if one.first_step is not None]
     lasts = [one.last_step for one in known if one.last_step is not None]
     counts = [one.count for one in known if one.count]
-    widest = 1
-    for band in bands:
-        if len(band.steps):
-            firsts.append(int(band.steps.min()))
-            lasts.append(int((band.steps + band.columns["width"]).max()) - 1)
-            counts.append(len(band.steps))
-            widest = max(widest, int(band.columns["width"].max()))
+    filled = [band for band in bands if len(band.steps)]
+    firsts += [int(band.steps.min()) for band in filled]
+    lasts += [int((band.steps + band.columns["width"]).max()) - 1 for band in filled]
+    counts += [len(band.steps) for band in filled]
     if not firsts:
         return _Filling(np.empty(0, np.int64), 1.0, 0).grid()
+    widest = max((int(band.columns["width"].max()) for band in filled), default=1)
     span = max(lasts) - min(firsts) + 1
-    count = max(1, min(columns, span // widest, int(np.median(counts))))
+    count = max(1, min(columns, span // max(1, widest), int(np.median(counts))))
     edges = min(firsts) + np.ceil(np.arange(count + 1) * span / count).astype(np.int64)
     filling = _Filling(edges, span / count, len(ranks) + len(bands))
     for rank in ranks:

@@ -60,35 +60,43 @@ def tell(meta: RunMeta, events: Iterable[Event]) -> Story:
 
 
 def _add(story: Story, event: Event) -> None:
-    if isinstance(event, ConfigUpdate):
-        story.config.update(event.values)
-        kept = {name: said for name, said in story.origins.items() if name not in event.values}
-        story.origins = {**kept, **event.origins}
-    elif isinstance(event, SummaryUpdate):
-        story.summary.update(event.values)
-    elif isinstance(event, MetricRule):
-        story.rules.append(event)
-    elif isinstance(event, TagsChange):
-        story.tags = [tag for tag in story.tags if tag not in event.remove]
-        story.tags += [tag for tag in event.add if tag not in story.tags]
-    elif isinstance(event, NotesChange):
-        story.notes = event.text
-    elif isinstance(event, NameChange):
-        story.name = event.name
-    elif isinstance(event, Alert):
-        story.alerts.append(event)
-    elif isinstance(event, Artifact):
-        story.artifacts.append(event)
-    elif isinstance(event, FindingEvent):
-        story.findings.append(event.finding)
-    elif isinstance(event, FaultNote):
-        story.faults.append(event)
-    elif isinstance(event, Dropped):
-        story.drops.append(event)
-    elif isinstance(event, Coverage):
-        story.coverage = event
-    elif isinstance(event, Environment):
-        story.meta = _completed(story.meta, event)
+    match event:
+        case ConfigUpdate():
+            story.config.update(event.values)
+            kept = {name: said for name, said in story.origins.items() if name not in event.values}
+            story.origins = {**kept, **event.origins}
+        case SummaryUpdate():
+            story.summary.update(event.values)
+        case TagsChange():
+            story.tags = [tag for tag in story.tags if tag not in event.remove]
+            story.tags += [tag for tag in event.add if tag not in story.tags]
+        case NotesChange():
+            story.notes = event.text
+        case NameChange():
+            story.name = event.name
+        case FindingEvent():
+            story.findings.append(event.finding)
+        case Coverage():
+            story.coverage = event
+        case Environment():
+            story.meta = _completed(story.meta, event)
+        case _:
+            _keep(story, event)
+
+
+def _keep(story: Story, event: Event) -> None:
+    """Add an event that is kept as it is."""
+    match event:
+        case MetricRule():
+            story.rules.append(event)
+        case Alert():
+            story.alerts.append(event)
+        case Artifact():
+            story.artifacts.append(event)
+        case FaultNote():
+            story.faults.append(event)
+        case Dropped():
+            story.drops.append(event)
 
 
 def _completed(meta: RunMeta, late: Environment) -> RunMeta:

@@ -115,10 +115,17 @@ def _name_at(text: str, at: int) -> _Name | None:
         return None
     name = text[start:end]
     verdict = is_secret_name(name)
-    if verdict in ("maybe", "no") and name[:3].lower() == "key" and start > 1 and text[start - 1] == " ":
-        before = re.search(r"[A-Za-z]{2,20}$", text[max(0, start - 21) : start - 1])
-        verdict = is_secret_name(f"{before[0]}_{name}") if before else verdict
+    if verdict in ("maybe", "no") and name[:3].lower() == "key":
+        verdict = _with_word_before(text, start, name, verdict)
     return _Name(start, end, name, verdict)
+
+
+def _with_word_before(text: str, start: int, name: str, verdict: Verdict) -> Verdict:
+    """The verdict on two words, as in `api key`."""
+    if start < 2 or text[start - 1] != " ":
+        return verdict
+    before = re.search(r"[A-Za-z]{2,20}$", text[max(0, start - 21) : start - 1])
+    return is_secret_name(f"{before[0]}_{name}") if before else verdict
 
 
 def _value_after(text: str, name: _Name, bare: _Bare) -> Iterator[Span]:
@@ -127,17 +134,17 @@ def _value_after(text: str, name: _Name, bare: _Bare) -> Iterator[Span]:
         return
     at = between.end()
     if between["tag"]:
-        if name.start and text[name.start - 1] == "<" and (inner := _TAGGED.match(text, at)):
-            yield from _judged(name, text, inner.span(), "tag")
+        yield from _tag_content(text, name, at)
         return
-    if between["pair"] and not between["close"]:
+    is_closed = bool(between["close"])
+    if between["pair"] and not is_closed:
         return
     mark = between["mark"] or ""
     if mark == ":" and (annotated := _ANNOTATED.match(text, at)):
         at = annotated.end()
-    if not between["close"] and _ends_quotes(text, name, at):
+    if not is_closed and _ends_quotes(text, name, at):
         return
-    ends_line = mark == ":" and text[at : at + 1] == "\n" and not between["close"]
+    ends_line = mark == ":" and text[at : at + 1] == "\n" and not is_closed
     quoted = None if ends_line else _quoted(text, at)
     is_marked = bool(mark or between["value"])
     if quoted is not None:
@@ -146,6 +153,14 @@ def _value_after(text: str, name: _Name, bare: _Bare) -> Iterator[Span]:
         yield from _bare_value(text, name, bare, between, at)
     elif between["space"]:
         yield from _next_word(text, name, bare, at)
+
+
+def _tag_content(text: str, name: _Name, at: int) -> Iterator[Span]:
+    """What stands in `<name>...</name>`."""
+    opens = name.start > 0 and text[name.start - 1] == "<"
+    inner = _TAGGED.match(text, at) if opens else None
+    if inner is not None:
+        yield from _judged(name, text, inner.span(), "tag")
 
 
 def _ends_quotes(text: str, name: _Name, at: int) -> bool:

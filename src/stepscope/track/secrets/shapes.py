@@ -95,15 +95,13 @@ def shape_spans(text: str, long_words: str) -> Iterator[Span]:
         yield from _in_addresses(text)
     if not long_words and " " not in text:
         return
-    for shape in SHAPES:
-        if shape.start in long_words and shape.pattern.search(long_words):
-            yield from (match.span() for match in shape.pattern.finditer(text))
-    for rare, pattern in _AROUND:
-        if rare in long_words:
-            yield from (match.span() for match in pattern.finditer(text))
+    patterns = [shape.pattern for shape in SHAPES if shape.start in long_words and shape.pattern.search(long_words)]
+    patterns += [pattern for rare, pattern in _AROUND if rare in long_words]
+    for pattern in patterns:
+        yield from (match.span() for match in pattern.finditer(text))
     if "==" in long_words:
         yield from _azure_keys(text)
-    if "earer " in text or "asic " in text or "EARER " in text or "ASIC " in text:
+    if any(word in text for word in ("earer ", "asic ", "EARER ", "ASIC ")):
         yield from (match.span("value") for match in _SCHEME.finditer(text) if _is_credential(match["value"]))
 
 

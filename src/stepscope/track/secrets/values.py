@@ -53,10 +53,13 @@ def is_secret_value(name: str, value: str, verdict: Verdict, style: Style) -> bo
         return _quoted(value, verdict)
     if style == "space" and "=" in value.rstrip("="):
         return False
-    if _CODE.match(value) and not (is_opaque(value) and entropy(value) >= 4.5):
-        return False
-    if is_opaque(value):
-        return True
+    if _CODE.match(value):
+        return is_opaque(value) and entropy(value) >= 4.5
+    return is_opaque(value) or _unquoted(value, verdict, style)
+
+
+def _unquoted(value: str, verdict: Verdict, style: Style) -> bool:
+    """A value without quotes that does not look random: its length and letters decide."""
     if style in ("space", "pair"):
         return verdict == "password" and len(value) >= 6 and _is_mixed(value)
     if value.lstrip("+-").isdigit():
@@ -91,12 +94,13 @@ def _quoted(value: str, verdict: Verdict) -> bool:
         return True
     if " " in value or _CODE.match(value):
         return False
-    digits = any(map(str.isdigit, value))
-    letters = any(map(str.isalpha, value))
+    has_digits = any(map(str.isdigit, value))
     if verdict == "yes":
-        return not _DOTTED.match(value) or digits or len(value) >= 12
-    is_random = len(value) >= 20 and value.isalpha() and not (value.islower() or value.isupper())
-    return (digits and len(value) >= 4 and (letters or value.isdigit())) or is_random
+        return has_digits or len(value) >= 12 or not _DOTTED.match(value)
+    if has_digits and len(value) >= 4 and (value.isdigit() or any(map(str.isalpha, value))):
+        return True
+    is_mixed_case = not (value.islower() or value.isupper())
+    return len(value) >= 20 and value.isalpha() and is_mixed_case
 
 
 def _word(value: str, verdict: Verdict, style: Style) -> bool:
