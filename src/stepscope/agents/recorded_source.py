@@ -112,18 +112,13 @@ def short_traceback(traceback: str, most: int = 3500) -> str:
         net(x)
     ValueError: bad
     """
-    frames: list[list[str]] = [[]]
-    for line in traceback[-200_000:].splitlines():
-        if _FRAME.match(line) or (line and not line.startswith(" ") and frames[-1] and _FRAME.match(frames[-1][0])):
-            frames.append([])
-        if line.strip(" ^~"):
-            frames[-1].append(line)
+    frames = _frames_of(traceback[-200_000:])
     kept: list[str] = []
     left = 0
-    for place, frame in enumerate(frames):
-        ends = place + 1 == len(frames) or not _FRAME.match(frames[place + 1][0])
+    for frame, behind in zip(frames, [*frames[1:], []], strict=True):
         named = _FRAME.match(frame[0]) if frame else None
-        if named is not None and is_library_path(named["file"]) and not ends:
+        is_innermost = not (behind and _FRAME.match(behind[0]))
+        if named is not None and is_library_path(named["file"]) and not is_innermost:
             left += 1
             continue
         if left:
@@ -131,6 +126,19 @@ def short_traceback(traceback: str, most: int = 3500) -> str:
             left = 0
         kept += frame
     return cut("\n".join(kept), most, keep="end")
+
+
+def _frames_of(traceback: str) -> list[list[str]]:
+    """The lines of each frame; what stands before, between and behind tracebacks is a frame of its own."""
+    frames: list[list[str]] = [[]]
+    for line in traceback.splitlines():
+        ends_frames = bool(line) and not line.startswith(" ")
+        in_frame = bool(frames[-1]) and _FRAME.match(frames[-1][0]) is not None
+        if _FRAME.match(line) or (ends_frames and in_frame):
+            frames.append([])
+        if line.strip(" ^~"):
+            frames[-1].append(line)
+    return frames
 
 
 def own_frames(traceback: str, cwd: str) -> list[str]:

@@ -119,28 +119,30 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
     from stepscope.profile.show import parts_text, sheet_text
     from stepscope.records.profile import Sheet, StepParts
 
-    names = list(wanted.tables)
-    if wanted.sort is not None and not names:
-        names = ["python-profile-functions" if profile.files("prof") else "operators"]
-    elif not names:
-        names = _tables_of_its_own(profile)
     texts = []
-    for name in names:
+    for name in _table_names(profile, wanted):
         answer, sort = analysis_named(name)(profile, profile.ranks[0]), wanted.sort
-        if name == "python-profile-functions" and _in_order_of_pstats(profile, sort) is not None:
-            answer, sort = _in_order_of_pstats(profile, sort), None
+        if name == "python-profile-functions" and (in_order := _in_order_of_pstats(profile, sort)) is not None:
+            answer, sort = in_order, None
         if isinstance(answer, Sheet):
             texts.append(sheet_text(answer, width=width, most=wanted.most, sort=sort))
         elif isinstance(answer, StepParts):
             texts.append(parts_text(answer, width=width))
-        elif answer is None and not wanted.tables and wanted.sort is None:
-            continue  # not requested by name
-        elif answer is None:
-            raise NotFound(f"this profile has no data for the table {name!r}; record one with --profiler pytorch")
-        else:
+        elif answer is not None:
             sheets = ", ".join(id for id in all_analyses() if not id.endswith("curve"))
             raise UsageError(f"{name!r} is a chart; open it with: stepscope ui (tables are {sheets})")
+        elif wanted.tables or wanted.sort is not None:
+            raise NotFound(f"this profile has no data for the table {name!r}; record one with --profiler pytorch")
     return texts
+
+
+def _table_names(profile: Profile, wanted: Wanted) -> list[str]:
+    """The tables to print: those requested, else the one that --sort is about, else a choice by the profile's kind."""
+    if wanted.tables:
+        return list(wanted.tables)
+    if wanted.sort is not None:
+        return ["python-profile-functions" if profile.files("prof") else "operators"]
+    return _tables_of_its_own(profile)
 
 
 def _tables_of_its_own(profile: Profile) -> list[str]:

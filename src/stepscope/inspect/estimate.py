@@ -90,19 +90,23 @@ class Estimate:
         return "\n".join(self.lines())
 
 
-def estimate_memory(record: StepRecord, *, batch_size: int | None = None, optimizer: str = "adam") -> Estimate:
-    """For the model of a recorded forward or step, at the recorded batch size or another."""
+def _check_wishes(batch_size: int | None, optimizer: str) -> None:
     if optimizer.lower() not in STATE_PER_PARAMETER:
         raise UsageError(f"optimizer is {optimizer!r}; expected one of {', '.join(STATE_PER_PARAMETER)}")
     if batch_size is not None and batch_size < 1:
         raise UsageError(f"batch_size is {batch_size}; it must be at least 1")
+
+
+def estimate_memory(record: StepRecord, *, batch_size: int | None = None, optimizer: str = "adam") -> Estimate:
+    """For the model of a recorded forward or step, at the recorded batch size or another."""
+    _check_wishes(batch_size, optimizer)
     parameters = sum(module.parameter_bytes for module in record.modules)
     count = sum(module.parameters for module in record.modules)
     trainable = sum(module.trainable for module in record.modules)
     gradients = round(parameters * trainable / count) if count else 0
     recorded = _batch_size(record)
     kept = activation_bytes(record)
-    if batch_size is not None and recorded:
+    if batch_size and recorded:
         kept = round(kept * batch_size / recorded)
     measured = sum(op.cost.saved_bytes for op in record.ops)
     peak = record.notes.get("memory", {})
@@ -184,7 +188,8 @@ def _saved(op: Op, inputs: list[TensorInfo], outputs: list[TensorInfo], needing:
         return
     if name in _OTHERS:
         for place, tensor in enumerate(inputs):
-            if any(other.id in needing for n, other in enumerate(inputs) if n != place and other.shape != ()):
+            others = inputs[:place] + inputs[place + 1 :]
+            if any(other.id in needing and other.shape != () for other in others):
                 yield tensor
     elif name in _OUTPUT:
         yield from outputs

@@ -29,6 +29,17 @@ class InputSpec:
     name: str | None = None
 
 
+def _parsed_shape(sizes: str, text: str) -> tuple[int, ...]:
+    try:
+        plain = sizes.strip(" ()[]").removesuffix(",")
+        shape = tuple(int(part) for part in re.split("[,x×]", plain)) if plain else ()
+    except ValueError:
+        raise UsageError(f"--input {text!r}: {sizes!r} is not a shape; use for example 1,3,224,224") from None
+    if any(size < 0 for size in shape):
+        raise UsageError(f"--input {text!r}: a size is negative; use for example 1,3,224,224")
+    return shape
+
+
 def parse_input(text: str) -> InputSpec:
     """`[name=]1,3,224,224[:dtype][:low-high]`; integers are 0 unless a range is given, floats normally distributed.
 
@@ -39,13 +50,7 @@ def parse_input(text: str) -> InputSpec:
     sizes, *options = rest.split(":")
     if equals and not name.strip().isidentifier():
         raise UsageError(f"--input {text!r}: {name!r} is not an argument name; use for example ids=1,128")
-    try:
-        plain = sizes.strip(" ()[]").removesuffix(",")
-        shape = tuple(int(part) for part in re.split("[,x×]", plain)) if plain else ()
-    except ValueError:
-        raise UsageError(f"--input {text!r}: {sizes!r} is not a shape; use for example 1,3,224,224") from None
-    if any(size < 0 for size in shape):
-        raise UsageError(f"--input {text!r}: a size is negative; use for example 1,3,224,224")
+    shape = _parsed_shape(sizes, text)
     dtype, low, high = None, None, None
     for option in options:
         found = _RANGE.fullmatch(option.strip())
@@ -56,7 +61,9 @@ def parse_input(text: str) -> InputSpec:
             as_dtype(dtype)
     if low is not None and high is not None and high < low:
         raise UsageError(f"--input {text!r}: the range {low}-{high} is empty; give the smaller number first")
-    return InputSpec(shape, dtype or ("int64" if low is not None else None), low, high, name.strip() or None)
+    if not dtype and low is not None:
+        dtype = "int64"
+    return InputSpec(shape, dtype or None, low, high, name.strip() or None)
 
 
 def as_dtype(name: Any) -> torch.dtype:

@@ -51,22 +51,31 @@ class _Tree:
         self.children: dict[str, list[str]] = defaultdict(list)
         self.roots: list[str] = []
         for path in lookup.modules:
-            parent = lookup.parent_of(path)
-            while parent is not None and parent not in lookup.modules:
-                parent = lookup.parent_of(parent)
-            (self.roots if parent is None or parent == path else self.children[parent]).append(path)
-        order = {path: place for place, path in enumerate(lookup.modules)}
-        first: dict[str, int] = {}
-        for place, found in enumerate(paths):
-            for path in found:
-                first.setdefault(path, place)
-        late = len(lookup.record.calls)
-        for siblings in (self.roots, *self.children.values()):
-            siblings.sort(key=lambda path: (first.get(path, late), order[path]))
+            parent = self._parent(path)
+            (self.roots if parent is None else self.children[parent]).append(path)
+        self._sort_siblings(paths)
         self.all_parameters = sum(module.parameters for module in lookup.record.modules)
         self.all_time = Tally(lookup.record.ops).time_us
         self._sums: dict[str, tuple[int, int, int]] = {}
         self.tied, self.used = _weights(lookup)
+
+    def _parent(self, path: str) -> str | None:
+        """The nearest module around it that is in the table."""
+        parent = self.lookup.parent_of(path)
+        while parent is not None and parent not in self.lookup.modules:
+            parent = self.lookup.parent_of(parent)
+        return None if parent == path else parent
+
+    def _sort_siblings(self, paths: list[list[str]]) -> None:
+        """Into the order of their first calls; those never called last, as they were defined."""
+        order = {path: place for place, path in enumerate(self.lookup.modules)}
+        first: dict[str, int] = {}
+        for place, found in enumerate(paths):
+            for path in found:
+                first.setdefault(path, place)
+        late = len(self.lookup.record.calls)
+        for siblings in (self.roots, *self.children.values()):
+            siblings.sort(key=lambda path: (first.get(path, late), order[path]))
 
     def rows_below(self, path: str, level: int, depth: int | None) -> list[Row]:
         rows = [self.row(path, level)]
@@ -116,13 +125,10 @@ class _Tree:
             cells["dtype"], cells["device"] = outputs[0].dtype, outputs[0].device
         if failed is not None:
             return "failed", "bold red"
-        marks = [f"{len(calls)} calls"] if len(calls) > 1 else []
-        if path in self.recursive:
-            marks.append("recursive")
         again = sum(call.recomputed for call in calls)
-        if again:
-            marks.append(f"{again} recomputed")
-        return ", ".join(marks), ""
+        marks = {f"{len(calls)} calls": len(calls) > 1, "recursive": path in self.recursive}
+        marks[f"{again} recomputed"] = again > 0
+        return ", ".join(mark for mark, is_so in marks.items() if is_so), ""
 
     def _without_calls(self, path: str) -> tuple[str, str]:
         may_have_run = path in self.tallies or not self.lookup.record.calls or self.children[path]

@@ -134,14 +134,7 @@ class Deep:
         if windows is None or self._is_inside:
             return
         self._began = self._began or clocks.perf_counter()
-        for source in (self._signal, self._file):
-            request = None if source is None else source.due()
-            if request is not None:
-                windows.ask(request)
-                self._asked = request.why
-        if self._wants_own():
-            self._auto = False
-            windows.ask(Request("after the warm-up"))
+        self._ask_if_requested(windows)
         for one in windows.saved:
             if one.reading is not None and not one.reading.is_done:
                 one.reading.look()
@@ -153,6 +146,17 @@ class Deep:
         if windows.is_busy or self.is_disturbed():
             self._loop.iterations.disturbed = True
         self._follow(every_step=self._has_work)
+
+    def _ask_if_requested(self, windows: Windows) -> None:
+        """Ask for a window that a signal or a file requests, or for the one after the warm-up."""
+        for source in (self._signal, self._file):
+            request = None if source is None else source.due()
+            if request is not None:
+                windows.ask(request)
+                self._asked = request.why
+        if self._wants_own():
+            self._auto = False
+            windows.ask(Request("after the warm-up"))
 
     def _wants_own(self) -> bool:
         if not self._auto or self._options.steps is not None or self._world > 1 or self.theirs.seen:

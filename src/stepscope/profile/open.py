@@ -38,12 +38,14 @@ def open_profile(paths: Sequence[str | Path], *, into: Path | None = None) -> Pr
     missing = [str(path) for path in given if not path.exists()]
     if missing:
         raise NotFound(f"there is no {', '.join(missing)}; expected {_EXPECTED}")
-    ours = [folder for path in given if (folder := _own_profile(path)) is not None]
-    if ours and (len(given) > 1 or into is not None):
-        raise UsageError(f"{ours[0]} is a profile of Stepscope already: open it alone")
-    if ours:
-        return Profile.load(ours[0])
-    files = [file for path in given for file in _files_of(path)]
+    ours = next(filter(None, map(_own_profile, given)), None)
+    if ours is not None:
+        if len(given) > 1 or into is not None:
+            raise UsageError(f"{ours} is a profile of Stepscope already: open it alone")
+        return Profile.load(ours)
+    files: list[Path] = []
+    for path in given:
+        files += _files_of(path)
     if not files:
         raise NotFound(f"{', '.join(map(str, given))}: no profile in it; expected {_EXPECTED}")
     return _kept(files, into) if into is not None else _in_memory(files)
@@ -125,14 +127,16 @@ def _kept(files: list[Path], into: Path) -> Profile:
 def _meta(files: list[Path], id: str, tables: dict[int, Any]) -> ProfileMeta:
     hosts = {str(table.header.fields.get("host_name") or "") for table in tables.values()}
     said = [int(_distributed(table).get("world_size") or 1) for table in tables.values()]
-    numbers = sorted({step.number for rank, table in tables.items() for step in _steps(table, rank)})
-    shown = ", ".join(file.name for file in files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+    numbers = {step.number for rank, table in tables.items() for step in _steps(table, rank)}
+    shown = ", ".join(file.name for file in files[:3])
+    if len(files) > 3:
+        shown += f" and {len(files) - 3} more"
     return ProfileMeta(
         id=id,
         kind="opened",
         created=clocks.time(),
-        first_step=numbers[0] if numbers else None,
-        last_step=numbers[-1] if numbers else None,
+        first_step=min(numbers, default=None),
+        last_step=max(numbers, default=None),
         why=f"opened from {shown}",
         host=hosts.pop() if len(hosts) == 1 else "",
         world=max([len(tables) or 1, *said]),

@@ -26,12 +26,9 @@ def as_mapping(value: Any) -> Mapping[Any, Any] | None:
         return value
     if isinstance(value, type) or callable(value):
         return None
-    for method in ("model_dump", "to_dict", "flag_values_dict", "_asdict"):
-        fields = getattr(value, method, None)
-        if callable(fields):
-            made = fields()
-            if isinstance(made, Mapping):
-                return made
+    own = _by_its_own_method(value)
+    if own is not None:
+        return own
     slots = getattr(value, "__struct_fields__", None) or getattr(value, "__dataclass_fields__", None)
     if slots is not None:
         return {name: getattr(value, name) for name in slots if hasattr(value, name)}
@@ -63,6 +60,15 @@ def _is_leaf(value: Any) -> bool:
     return value is None or isinstance(value, str | bytes | int | float | list | tuple | set | frozenset)
 
 
+def _by_its_own_method(value: Any) -> Mapping[Any, Any] | None:
+    for method in ("model_dump", "to_dict", "flag_values_dict", "_asdict"):
+        fields = getattr(value, method, None)
+        made = fields() if callable(fields) else None
+        if isinstance(made, Mapping):
+            return made
+    return None
+
+
 def plain(value: Any, depth: int = 0) -> Any:
     """A value that JSON can represent; anything else becomes its text."""
     if value is None or isinstance(value, bool):
@@ -79,9 +85,10 @@ def plain(value: Any, depth: int = 0) -> Any:
         return "..."
     if isinstance(value, Mapping):
         return {as_name(key): plain(each, depth + 1) for key, each in list(value.items())[:MAX_ITEMS]}
-    if isinstance(value, list | tuple | set | frozenset):
-        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-        return [plain(each, depth + 1) for each in list(items)[:MAX_ITEMS]]
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
+    if isinstance(value, list | tuple):
+        return [plain(each, depth + 1) for each in list(value)[:MAX_ITEMS]]
     return _plain_object(value, depth)
 
 

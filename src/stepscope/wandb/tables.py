@@ -48,10 +48,7 @@ class Table:
             return
         given = rows if rows is not None else data
         listed = given.tolist() if hasattr(given, "tolist") else list(given or ())
-        if columns is None:
-            columns = ["Input", "Output", "Expected"] if not listed else list(range(len(listed[0])))
-            columns = [str(name) for name in columns] if given is None else columns
-        self.columns = list(columns)
+        self.columns = list(columns) if columns is not None else _usual_columns(given, listed)
         self.data = []
         for row in listed:
             self.add_data(*row)
@@ -162,6 +159,15 @@ class Table:
         return isinstance(other, Table) and other.columns == self.columns and other.data == self.data
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _usual_columns(given: Any, rows: list[Any]) -> list[Any]:
+    """The columns of a table that names none; numbers where rows were given."""
+    if rows:
+        found: list[Any] = list(range(len(rows[0])))
+    else:
+        found = ["Input", "Output", "Expected"]
+    return found if given is not None else [str(name) for name in found]
 
 
 def _is_media(value: Any) -> bool:

@@ -116,9 +116,8 @@ class _Graph:
         inner = [self.places.get(_source(text)[0]) for text in self.nodes[place].inputs]
         return all(one is not None and self.roles[one] == "constant" for one in inner)
 
-    def _order(self) -> list[int]:
-        """The ops in topological order, else in the graph's order; a loop is entered at its first op."""
-        ops = [place for place, role in enumerate(self.roles) if role == "op"]
+    def _links(self, ops: list[int]) -> tuple[dict[int, list[int]], dict[int, int]]:
+        """The readers of each op, and from how many ops each reads."""
         readers: dict[int, list[int]] = {}
         missing = dict.fromkeys(ops, 0)
         for place in ops:
@@ -126,6 +125,12 @@ class _Graph:
             for source in sources & missing.keys():
                 readers.setdefault(source, []).append(place)
                 missing[place] += 1
+        return readers, missing
+
+    def _order(self) -> list[int]:
+        """The ops in topological order, else in the graph's order; a loop is entered at its first op."""
+        ops = [place for place, role in enumerate(self.roles) if role == "op"]
+        readers, missing = self._links(ops)
         ready = [place for place in ops if not missing[place]]
         order: list[int] = []
         done: set[int] = set()

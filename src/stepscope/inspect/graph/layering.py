@@ -87,9 +87,10 @@ def _rank(spots: list[Spot], links: list[Link]) -> None:
         into[link.lower].append(link.upper)
         out[link.upper].append(link.lower)
     for spot in spots:
-        spot.rank = max((above.rank + 1 for above in into[spot]), default=0 if spot.side < 0 else 1)
+        highest = 0 if spot.side < 0 else 1
+        spot.rank = max((above.rank + 1 for above in into[spot]), default=highest)
     for spot in reversed(spots):
-        if spot.side == 0 and out[spot] and len(out[spot]) > len(into[spot]):
+        if spot.side == 0 and len(out[spot]) > len(into[spot]):
             spot.rank = max(spot.rank, min(below.rank for below in out[spot]) - 1)
     last = max((spot.rank for spot in spots if spot.side <= 0), default=0)
     for spot in spots:

@@ -25,7 +25,8 @@ def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> se
     for box in boxes:  # a folded block opens like its first block; outer folds come first
         if box.fold is not None:
             shift = box.id - box.fold.id
-            found.update(inner + shift for inner in range(box.fold.id, box.fold.id + box.boxes + 1) if inner in found)
+            blocks = found & set(range(box.fold.id, box.fold.id + box.boxes + 1))
+            found.update(inner + shift for inner in blocks)
     return found
 
 

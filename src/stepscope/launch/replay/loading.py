@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -66,16 +67,13 @@ def load_optimizer(saved: OptimizerState, optimizer: Any, unpacker: Unpacker) ->
     what = f"{saved.kind} (optimizer {saved.number})"
     if optimizer is None or type(optimizer).__name__ != saved.kind:
         return Loaded(what, 0, 0, "the script has not made it yet; it starts without its state")
-    groups = unpacker.unpack(saved.groups)
-    loose = unpacker.unpack(saved.parameters)
     size = tensors = 0
-    for group, settings, values in zip(optimizer.param_groups, groups, loose, strict=False):
-        group.update({k: v for k, v in settings.items() if not isinstance(v, Missing)})
-        for parameter, value in zip(group["params"], values, strict=False):
-            if isinstance(value, torch.Tensor):
-                with quietly():
-                    size += _copy("a parameter of no model", value, parameter)
-                tensors += 1
+    for group, settings in zip(optimizer.param_groups, unpacker.unpack(saved.groups), strict=False):
+        group.update({name: value for name, value in settings.items() if not isinstance(value, Missing)})
+    for parameter, value in _loose(optimizer, unpacker.unpack(saved.parameters)):
+        with quietly():
+            size += _copy("a parameter of no model", value, parameter)
+        tensors += 1
     if saved.state is None:
         return Loaded(what, tensors, size, "its state is not in the capsule; the loss does not depend on it")
     order = [parameter for group in optimizer.param_groups for parameter in group["params"]]
@@ -85,3 +83,11 @@ def load_optimizer(saved: OptimizerState, optimizer: Any, unpacker: Unpacker) ->
             optimizer.state[parameter] = kept
             tensors += sum(isinstance(value, torch.Tensor) for value in kept.values())
     return Loaded(what, tensors, size)
+
+
+def _loose(optimizer: Any, values: list[list[Any]]) -> Iterator[tuple[Any, torch.Tensor]]:
+    """The optimizer's parameters that belong to no model, with their saved values."""
+    for group, saved in zip(optimizer.param_groups, values, strict=False):
+        for parameter, value in zip(group["params"], saved, strict=False):
+            if isinstance(value, torch.Tensor):
+                yield parameter, value

@@ -90,20 +90,24 @@ class TuningReport:
         return head
 
     def _table(self) -> list[Line]:
-        sizes = any(one.settings.batch_size != self.tuner.trials[0].settings.batch_size for one in self.tuner.trials)
-        pins = any(one.settings.pin for one in self.tuner.trials)
-        heads = ["workers", "prefetch", "persist", *(["pinned"] if pins else []), *(["batch"] if sizes else []),
-                 "step", "waits", "start", "memory",
-                 "samples/s" if self._size(self.tuner.trials[0]) else "batches/s"]  # fmt: skip
+        trials = self.tuner.trials
+        sizes = any(one.settings.batch_size != trials[0].settings.batch_size for one in trials)
+        pins = any(one.settings.pin for one in trials)
+        rate = "samples/s" if self._size(trials[0]) else "batches/s"
+        columns = {"workers": True, "prefetch": True, "persist": True, "pinned": pins, "batch": sizes}
+        heads = [*(name for name, is_shown in columns.items() if is_shown), "step", "waits", "start", "memory", rate]
         rows = [self._row(one, sizes, pins) for one in self._ordered()]
-        widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         lines: list[Line] = [[("  " + _aligned(heads, widths), "dim")]]
         for trial, row in zip(self._ordered(), rows, strict=True):
-            marks = [*(["now"] if trial is self.tuner.now else []), *(["best"] if trial is self.best else [])]
             style = "bold green" if trial is self.best else ""
-            said = ", ".join(marks) if not trial.error else trial.error
+            said = trial.error or self._marks(trial)
             lines.append([("  " + _aligned(row, widths), style), (f"   {said}" if said else "", style or "bold")])
         return lines
+
+    def _marks(self, trial: Trial) -> str:
+        marks = {"now": trial is self.tuner.now, "best": trial is self.best}
+        return ", ".join(mark for mark, is_so in marks.items() if is_so)
 
     def _ordered(self) -> list[Trial]:
         def key(one: Trial) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ grow, under the names they have.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -145,18 +145,8 @@ class NodeLeader:
                 self._pass_on(log, header, seq, event)
         if batch.media:
             self._mirror(header.rank)
-        prefix = "system/" if header.role == "system" else ""
-        for rows in batch.rows:
-            new = rows.seqs.astype("int64") > before
-            for column, name in enumerate(rows.names):
-                whole = name if name.startswith(prefix) else prefix + name
-                points = RankPoints(header.rank, rows.steps[new], rows.values[new, column])
-                if len(points.steps):
-                    fresh.setdefault(whole, []).append(points)
-        for head, payload in batch.chunks:
-            if before < 0:
-                decoded = decode_chunk(payload)
-                fresh.setdefault(head.name, []).append(RankPoints(header.rank, decoded[1], decoded[3]))
+        for name, points in _points_in(batch, header, before):
+            fresh.setdefault(name, []).append(points)
 
     def _join(self, log: str, header: FileHeader) -> None:
         if log not in self._done.joined:
@@ -226,3 +216,17 @@ def _append_copy(source: Path, target: Path, within: Path) -> None:
                     raise fault
         finally:
             os.close(fd)
+
+
+def _points_in(batch: Batch, header: FileHeader, before: int) -> Iterator[tuple[str, RankPoints]]:
+    """The points that a rank wrote after this frame, by series."""
+    prefix = "system/" if header.role == "system" else ""
+    for rows in batch.rows:
+        new = rows.seqs.astype("int64") > before
+        for column, name in enumerate(rows.names):
+            points = RankPoints(header.rank, rows.steps[new], rows.values[new, column])
+            if len(points.steps):
+                yield name if name.startswith(prefix) else prefix + name, points
+    for head, payload in batch.chunks if before < 0 else ():
+        decoded = decode_chunk(payload)
+        yield head.name, RankPoints(header.rank, decoded[1], decoded[3])

@@ -77,15 +77,19 @@ class SeriesBuilder:
             attempts = {segment.header.attempt for segment, _ in fresh}
             if len(attempts) > 1 or bool((new.steps[1:] < new.steps[:-1]).any()):
                 return self.count == 0 and len(attempts) == 1 and self._take_sorted(fresh)
-            if self.count:
-                last = int(self._steps[self.count - 1])
-                is_next = attempts != {self._attempt} and not _is_system(segments)
-                if int(new.steps[0]) < last or (is_next and int(new.steps[0]) == last):
-                    return False
+            if self.count and not self._is_behind_end(int(new.steps[0]), attempts, segments):
+                return False
             self._append(new)
             self._attempt = max(attempts)
         self._mark(segments)
         return True
+
+    def _is_behind_end(self, first: int, attempts: set[int], segments: Sequence[Segment]) -> bool:
+        """Whether this step follows all points; another attempt repeats the last step, except for system metrics."""
+        last = int(self._steps[self.count - 1])
+        if attempts != {self._attempt} and not _is_system(segments):
+            return first > last
+        return first >= last
 
     def _take_sorted(self, fresh: list[tuple[Segment, Points]]) -> bool:
         points = join_points([points for _, points in fresh])

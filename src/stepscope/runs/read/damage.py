@@ -39,6 +39,13 @@ def damage_of(logs: RunLogs, meta_problem: str = "") -> Damage:
     """The damage in all files that are in use (not those replaced by a compacted file)."""
     readers = logs.readers.items()
     used = [(path, reader) for path, reader in readers if path.exists() or reader.error is None]
+    errors = [
+        f"{path.name}: {reader.error}"
+        for path, reader in used
+        if reader.error is not None and not isinstance(reader.error, FileNotFoundError)
+    ]
+    if meta_problem:
+        errors.insert(0, meta_problem)
     return Damage(
         places=tuple((path, hole) for path, reader in used for hole in reader.holes),
         missing_frames=sum(reader.missing for _, reader in used),
@@ -46,12 +53,5 @@ def damage_of(logs: RunLogs, meta_problem: str = "") -> Damage:
         nameless_rows=sum(reader.held_rows for _, reader in used),
         unreadable_frames=sum(reader.unreadable for _, reader in used),
         unknown_frames=sum(reader.unknown for _, reader in used),
-        errors=(
-            *([meta_problem] if meta_problem else []),
-            *(
-                f"{path.name}: {reader.error}"
-                for path, reader in used
-                if reader.error is not None and not isinstance(reader.error, FileNotFoundError)
-            ),
-        ),
+        errors=tuple(errors),
     )

@@ -74,32 +74,37 @@ def _started(pid: int) -> float | None:
     return writer_identity.process_started(pid)
 
 
+def _processes(states: list[LogState]) -> list[list[LogState]]:
+    """The files of each process of the newest attempt, by rank."""
+    newest = max(state.header.attempt for state in states)
+    processes: dict[tuple[int, str, int, float], list[LogState]] = {}
+    for state in states:
+        header = state.header
+        if header.attempt == newest:
+            key = (header.rank, header.host, header.pid, header.pid_started)
+            processes.setdefault(key, []).append(state)
+    return [files for _, files in sorted(processes.items())]
+
+
 def derive(states: Iterable[LogState], machine: Machine, created: float) -> Standing:
     """The status of a run: the worst among the training processes of the newest attempt."""
     own = [state for state in states if state.header.role == "run"]
     if not own:
         return _without_files(machine, created)
-    newest = max(state.header.attempt for state in own)
-    processes: dict[tuple[int, str, int, float], list[LogState]] = {}
-    for state in own:
-        header = state.header
-        if header.attempt == newest:
-            key = (header.rank, header.host, header.pid, header.pid_started)
-            processes.setdefault(key, []).append(state)
-    standings = [of_process(files, machine) for _, files in sorted(processes.items())]
+    standings = [of_process(files, machine) for files in _processes(own)]
     worst = min(standings, key=_how_bad)
     beats = [standing.heartbeat for standing in standings if standing.heartbeat is not None]
     ends = [standing.ended for standing in standings if standing.ended is not None]
-    detail = worst.detail if len(standings) == 1 else f"rank {worst.rank}: {worst.detail}"
+    of_several = len(standings) > 1
     return Standing(
         status=worst.status,
-        detail=detail,
+        detail=f"rank {worst.rank}: {worst.detail}" if of_several else worst.detail,
         heartbeat=max(beats, default=None),
         ended=None if worst.status == "running" else max(ends, default=None),
         error=worst.error,
         traceback=worst.traceback,
         exit_code=worst.exit_code,
-        rank=worst.rank if len(standings) > 1 else None,
+        rank=worst.rank if of_several else None,
     )
 
 

@@ -210,11 +210,8 @@ class Delivery:
         stretch = self._ready(self.points, entries[0].at, sum(entry.size for entry in entries))
         if stretch is None:
             return 0
-        pieces: list[tuple[int, bytes]] = []
         lost = self.backlog.lost
-        if lost > self._reported:
-            note = Dropped(time=clocks.time(), count=lost - self._reported, reason=self._reason)
-            pieces.append((Kind.EVENT, pack(note)))
+        pieces = self._loss_note(lost)
         ends: list[int] = []
         keysets: dict[Keyset, None] = {}
         for entry in entries:
@@ -238,10 +235,17 @@ class Delivery:
         self.written += done
         if self.points.failure is not None:
             self._trouble(self.points.failure)
-        else:
-            for keyset in keysets:
-                keyset.settle(stretch, short=self.direct)
+            return done
+        for keyset in keysets:
+            keyset.settle(stretch, short=self.direct)
         return done
+
+    def _loss_note(self, lost: int) -> list[tuple[int, bytes]]:
+        """What to write about values that were lost since the last such note."""
+        if lost <= self._reported:
+            return []
+        note = Dropped(time=clocks.time(), count=lost - self._reported, reason=self._reason)
+        return [(Kind.EVENT, pack(note))]
 
     def _ready(self, log: LogFile, at: float, need: int) -> Stretch | None:
         if not self.settle_in():

@@ -77,27 +77,39 @@ def _counted(y_true: Any, y_pred: Any, labels: Sequence[Any] | None) -> tuple[li
     if len(truth) != len(predicted):
         raise UsageError(f"y_true has {len(truth)} samples and y_pred {len(predicted)}; they must have the same length")
     if truth.dtype.kind in "iu" and predicted.dtype.kind in "iu":
-        low = int(min(truth.min(), predicted.min()))
-        classes = int(max(truth.max(), predicted.max())) + 1 if labels is None else len(labels)
-        if low < 0 or max(truth.max(), predicted.max()) >= classes:
-            raise UsageError(
-                f"classes from {low} to {max(truth.max(), predicted.max())}, but {classes} labels; expected class "
-                f"numbers from 0 to {classes - 1}"
-            )
-        _check_classes(classes)
-        names = class_names(labels, classes)
+        names = _number_names(truth, predicted, labels)
     else:
-        truth, predicted = truth.astype(str), predicted.astype(str)
-        found = {*truth.tolist(), *predicted.tolist()}
-        names = sorted(found) if labels is None else [str(label) for label in labels]
-        if found - set(names):
-            raise UsageError(f"classes {', '.join(sorted(found - set(names))[:5])} are not among labels=; add them")
-        _check_classes(len(names))
-        place = {name: number for number, name in enumerate(names)}
-        truth, predicted = (np.array([place[name] for name in side]) for side in (truth, predicted))
+        names, truth, predicted = _placed(truth.astype(str), predicted.astype(str), labels)
     size = len(names)
     pairs = truth.astype(np.int64) * size + predicted
     return names, np.bincount(pairs, minlength=size * size).reshape(size, size)
+
+
+def _number_names(truth: NDArray[Any], predicted: NDArray[Any], labels: Sequence[Any] | None) -> list[str]:
+    """The names of classes given as numbers."""
+    low, high = int(min(truth.min(), predicted.min())), int(max(truth.max(), predicted.max()))
+    classes = high + 1 if labels is None else len(labels)
+    if low < 0 or high >= classes:
+        raise UsageError(
+            f"classes from {low} to {high}, but {classes} labels; expected class numbers from 0 to {classes - 1}"
+        )
+    _check_classes(classes)
+    return class_names(labels, classes)
+
+
+def _placed(
+    truth: NDArray[Any], predicted: NDArray[Any], labels: Sequence[Any] | None
+) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+    """The names of classes given as words, and each sample's place among them."""
+    import numpy as np
+
+    found = {*truth.tolist(), *predicted.tolist()}
+    names = sorted(found) if labels is None else [str(label) for label in labels]
+    if found - set(names):
+        raise UsageError(f"classes {', '.join(sorted(found - set(names))[:5])} are not among labels=; add them")
+    _check_classes(len(names))
+    place = {name: number for number, name in enumerate(names)}
+    return names, np.array([place[name] for name in truth]), np.array([place[name] for name in predicted])
 
 
 def _check_classes(classes: int) -> None:

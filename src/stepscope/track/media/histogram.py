@@ -43,10 +43,8 @@ class Histogram:
             raise UsageError("a histogram needs either values, or both counts= and edges=")
         if counts is not None:
             self._counted = _checked(counts, edges)
-        elif isinstance(values, (list, tuple)) and any(is_tensor(v) or hasattr(v, "__array__") for v in values):
-            self._held = [hold(part, "a histogram") for part in values]
         else:
-            self._held = [hold(values, "a histogram")]
+            self._held = [hold(part, "a histogram") for part in _parts(values)]
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
         import numpy as np
@@ -153,6 +151,13 @@ def _counts(values: Array, edges: Floats) -> Floats:
         place_in += (block >= edges[place_in + 1]) & (place_in != bins - 1)
         counts += np.bincount(place_in, minlength=bins)
     return counts.astype(np.float64)
+
+
+def _parts(values: Any) -> list[Any]:
+    """The tensors and arrays of a list of them; anything else is one part."""
+    if isinstance(values, (list, tuple)) and any(is_tensor(one) or hasattr(one, "__array__") for one in values):
+        return list(values)
+    return [values]
 
 
 def _is_counted_pair(values: Any) -> bool:

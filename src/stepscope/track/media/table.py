@@ -154,6 +154,12 @@ def _named(columns: Sequence[str] | None, found: list[str] | None, rows: list[An
     return names
 
 
+def _nonfinite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
 def cell(value: Any) -> str | int | float | bool | None:
     """One value that JSON can represent and a browser reads without loss.
 
@@ -167,9 +173,7 @@ def cell(value: Any) -> str | int | float | bool | None:
     if isinstance(value, int):
         return int(value) if abs(value) <= 2**53 else str(value)
     if isinstance(value, float):
-        if math.isfinite(value):
-            return float(value)
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return float(value) if math.isfinite(value) else _nonfinite(value)
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat() if value == value else None  # pandas' NaT is a datetime that differs from itself
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # numpy scalars, 0-d arrays and tensors
