@@ -80,11 +80,13 @@ def command(
         text = _text(ctx, what, query, title, template)
         if not (save or new or out is not None):
             raise UsageError("give a file with -o report.html (or .pdf, .zip, .md), or store it with --save")
-        told: dict[str, Any] = {"saved": _save(ctx, text) if save else None}
-        if new and not as_json:
-            click.echo(text, nl=False)
-        told["text"] = text if new else None
-        told["written"] = _write(ctx, text, out, max_mb) if out is not None and not new else None
+        told: dict[str, Any] = {"saved": _save(ctx, text) if save else None, "text": None, "written": None}
+        if new:
+            told["text"] = text
+            if not as_json:
+                click.echo(text, nl=False)
+        elif out is not None:
+            told["written"] = _write(ctx, text, out, max_mb)
         if as_json:
             print_json(told)
 

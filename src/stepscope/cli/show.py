@@ -150,19 +150,24 @@ def _troubles(out: Console, run: RunFolder) -> None:
         _heading(out, "alerts")
         for alert in run.alerts:
             out.print(f"{alert.level}: {clean(alert.title)}  {clean(alert.text)}")
-    watched = "" if run.coverage is None else coverage_text(run.coverage)
-    if watched:
-        out.print(f"\n{watched}")
-    for line in [] if run.coverage is None else unproven_text(run.coverage):
-        out.print(line, style="dim")
+    if run.coverage is not None:
+        watched = coverage_text(run.coverage)
+        if watched:
+            out.print(f"\n{watched}")
+        for line in unproven_text(run.coverage):
+            out.print(line, style="dim")
+    _gaps(out, run)
+
+
+def _gaps(out: Console, run: RunFolder) -> None:
+    """What is missing in the recording itself."""
     if run.dropped:
         out.print(f"\n{run.dropped} values could not be written and are missing", style="yellow")
     if run.holes:
-        out.print(f"\\n{run.holes} damaged sections of the logs were skipped", style="yellow")
+        out.print(f"\n{run.holes} damaged sections of the logs were skipped", style="yellow")
     for fault in run.faults:
-        out.print(
-            f"\\nStepscope raised an internal error in {clean(fault.where)}: {clean(fault.error)}", style="yellow"
-        )
+        said = f"Stepscope raised an internal error in {clean(fault.where)}: {clean(fault.error)}"
+        out.print(f"\n{said}", style="yellow")
 
 
 def _findings(out: Console, run: RunFolder) -> None:

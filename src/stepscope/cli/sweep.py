@@ -149,19 +149,21 @@ def _say_how_it_ended(out: Console, runner: Runner, file: Path) -> None:
     out.print(headline(sweep, trials, best, runner.total, runner.spent_s, None))
     if runner.ending is not None:
         out.print(f"ended early: {clean(runner.ending)}", style="yellow")
+    finished = [trial for trial in trials if trial.state == "finished"]
     if best is not None:
         _say_best(out, runner, best)
-    elif sweep.metric is not None and any(trial.state == "finished" for trial in trials):
-        reason = next((trial.reason for trial in trials if trial.state == "finished" and trial.reason), "no value")
+    elif sweep.metric is not None and finished:
+        reason = next((trial.reason for trial in finished if trial.reason), "no value")
         out.print(f"no run has a value to compare: {clean(reason)}", style="yellow")
+    named = shlex.quote(str(file))
     failed = [trial for trial in trials if trial.state == "failed"]
     if failed:
         last = failed[-1]
         out.print(f"run {last.number} crashed: {clean(last.reason)}", style="red", soft_wrap=True)
         out.print(f"  its output: {last.output(runner.journal.folder)}", soft_wrap=True)
-        out.print(f"  after fixing it: stepscope sweep {shlex.quote(str(file))} --retry-failed", soft_wrap=True)
+        out.print(f"  after fixing it: stepscope sweep {named} --retry-failed", soft_wrap=True)
     if runner.interrupts:
-        out.print(f"stopped; resume with: stepscope sweep {shlex.quote(str(file))}", style="bold", soft_wrap=True)
+        out.print(f"stopped; resume with: stepscope sweep {named}", style="bold", soft_wrap=True)
     where = "" if runner.store == Path("stepscope-runs").absolute() else f" {shlex.quote(str(runner.store))}"
     out.print(f"compare the runs with: stepscope ui{where}", style="dim", soft_wrap=True)
 

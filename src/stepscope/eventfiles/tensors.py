@@ -57,7 +57,7 @@ def decode_tensor(data: bytes | memoryview) -> Tensor:
         return _shaped(_objects(strings), shape)
     if dtype not in DTYPES:
         raise BadData(f"a tensor of type {dtype}, which is not supported")
-    if content is not None and len(content):
+    if content:
         flat = _raw_values(content, dtype)
     else:
         flat = _typed(np.concatenate(parts) if parts else np.empty(0), dtype)

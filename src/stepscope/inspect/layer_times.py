@@ -49,19 +49,7 @@ class Times:
         self.runs += 1
         lookup = Lookup(record)
         for index, key in _keys(record).items():
-            op = record.ops[index]
-            took = op_time(op)
-            if took is None:
-                continue
-            if op.phase == "optimizer":
-                self._ops[key]["update"].append(took)
-            elif op.phase != "backward":
-                self._ops[key]["forward"].append(took)
-                back = [t for n in lookup.differentiated.get(index, ()) if (t := op_time(record.ops[n])) is not None]
-                if back:
-                    self._ops[key]["backward"].append(sum(back))
-            elif op.forward is None:
-                self._ops[key]["backward"].append(took)
+            self._add_op(lookup, index, self._ops[key])
         for path, tally in inclusive_tallies(lookup).items():
             if tally.forward_us is not None:
                 self._layers[path]["forward"].append(tally.forward_us)
@@ -69,6 +57,23 @@ class Times:
                 self._layers[path]["backward"].append(tally.backward_us)
         for path, us in _updates(lookup).items():
             self._layers[path]["update"].append(us)
+
+    def _add_op(self, lookup: Lookup, index: int, times: dict[str, list[float]]) -> None:
+        ops = lookup.record.ops
+        op = ops[index]
+        took = op_time(op)
+        if took is None:
+            return
+        if op.phase == "optimizer":
+            times["update"].append(took)
+        elif op.phase != "backward":
+            times["forward"].append(took)
+            back = [op_time(ops[number]) for number in lookup.differentiated.get(index, ())]
+            known = [time for time in back if time is not None]
+            if known:
+                times["backward"].append(sum(known))
+        elif op.forward is None:
+            times["backward"].append(took)
 
     def layer_rows(self) -> list[Row]:
         """The rows of the module table, with the times of all runs."""

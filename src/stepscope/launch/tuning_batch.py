@@ -75,11 +75,15 @@ def _take(tuned: Tuned, events: list[dict[str, Any]], killed: str) -> bool:
     if size is None:
         tuned.notes.append(f"the script ended before all was tried ({ended.get('error') or killed or 'by itself'})")
         return False
-    if killed or ended.get("memory"):
-        search.out_of_memory.append(int(size))
-    else:
-        search.failed[int(size)] = str(ended.get("error") or "the script ended by itself")
+    _note_failure(search, int(size), ended, killed)
     return search.next_size() is not None
+
+
+def _note_failure(search: Search, size: int, ended: dict[str, Any], killed: str) -> None:
+    if killed or ended.get("memory"):
+        search.out_of_memory.append(size)
+    else:
+        search.failed[size] = str(ended.get("error") or "the script ended by itself")
 
 
 def _why_not(ended: dict[str, Any], killed: str) -> str:

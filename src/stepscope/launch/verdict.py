@@ -23,6 +23,7 @@ from stepscope.records.verdict import Answer, ScriptVerdict, State, Verdict
 from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
+    from stepscope.diagnose.engine import Engine
     from stepscope.evidence.experiments import Outcome
     from stepscope.launch.verdict_facts import Case
 
@@ -124,9 +125,7 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     if unproven and 2 * len(unproven) >= len(looking):
         commonest = Counter(unproven.values()).most_common(1)[0][0]
         return Answer(question.text, "not checked", missing[commonest])
-    names = {rule.id for rule in asked}
-    unchecked = engine.evidence.loader_output.not_checked
-    reasons = [reason for rule, reason in unchecked.items() if rule in names or _fits(rule, question.rules)]
+    reasons = _left_open(engine, question, {rule.id for rule in asked})
     if why:
         reasons.append(why)
     reasons += _short_of(unproven, missing)
@@ -136,6 +135,12 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     if question.text == _REACH:
         return _reach(learning(engine.evidence), said)
     return Answer(question.text, "passed", said)
+
+
+def _left_open(engine: Engine, question: _Question, asked: set[str]) -> list[str]:
+    """Why rules about this question could not check the loaders."""
+    unchecked = engine.evidence.loader_output.not_checked
+    return [reason for rule, reason in unchecked.items() if rule in asked or _fits(rule, question.rules)]
 
 
 def _reach(seen: Learning, said: str) -> Answer:

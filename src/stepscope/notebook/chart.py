@@ -98,12 +98,21 @@ def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float =
     return "".join(parts) + "</g>"
 
 
+def _extremes(lines: Sequence[ChartLine]) -> tuple[list[float], list[float]]:
+    """The values and the steps that the axes must hold."""
+    values: list[float] = []
+    places: list[float] = []
+    for line in lines:
+        values += [one for one in (*line.low, *line.high) if math.isfinite(one)]
+        places += line.ends or (*line.x, *line.bad)
+    return values, places
+
+
 class _Scale:
     """From steps and values to positions, between `top` and `bottom`; a log scale if the values span decades."""
 
     def __init__(self, lines: Sequence[ChartLine], width: float, top: float, bottom: float, edge: float = 6.0) -> None:
-        values = [one for line in lines for side in (line.low, line.high) for one in side if math.isfinite(one)]
-        places = [one for line in lines for one in (line.ends or (*line.x, *line.bad))]
+        values, places = _extremes(lines)
         log = bool(values) and min(values) > 0 and max(values) > 300 * min(values)
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
         self.across = _Way(min(places, default=0.0), max(places, default=1.0), edge, width - edge)
@@ -112,7 +121,9 @@ class _Scale:
         self.last_step = f"step {self.across.high:,.0f}" if places else ""
         self.range = ""
         if values:
-            self.range = number(low) if low == high else f"{number(low)} to {number(high)}" + (", log" if log else "")
+            self.range = number(low) if low == high else f"{number(low)} to {number(high)}"
+        if log:
+            self.range += ", log"
 
 
 class _Way:

@@ -93,11 +93,15 @@ def choose(artifacts: Sequence[Artifact], wanted: str) -> Artifact:
         raise NotFound(f"there is no artifact '{name}'; there are: {known}")
     if tag == "latest":
         return named[-1]
-    matching = [a for a in named if tag in a.aliases or tag == f"v{a.version}"]
+    matching = [artifact for artifact in named if tag in _tags_of(artifact)]
     if not matching:
-        tags = {f"v{a.version}" for a in named} | {alias for a in named for alias in a.aliases}
+        tags = set().union(*map(_tags_of, named))
         raise NotFound(f"artifact '{name}' has no version or alias '{tag}'; it has latest, {', '.join(sorted(tags))}")
     return matching[-1]
+
+
+def _tags_of(artifact: Artifact) -> set[str]:
+    return {f"v{artifact.version}", *artifact.aliases}
 
 
 def history(artifacts: Iterable[Artifact], name: str) -> list[Artifact]:

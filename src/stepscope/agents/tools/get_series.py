@@ -83,7 +83,8 @@ def _text(folder: RunFolder, key: str, found: Series, line: Line) -> str:
     plain = all(low == high for low, high in zip(line.low, line.high, strict=True))
     heads = ["step", "value"] if plain else ["step", "mean", "least", "greatest"]
     rows = []
-    marks = {**dict.fromkeys(line.nan, "NaN"), **{at if at >= 0 else -at - 1: "Infinity" for at in line.inf}}
+    marks = dict.fromkeys(line.nan, "NaN")
+    marks |= {at if at >= 0 else -at - 1: "Infinity" for at in line.inf}
     for at, x in enumerate(line.x):
         cells = [line.value[at]] if plain else [line.value[at], line.low[at], line.high[at]]
         shown = [marks.get(at, "-") if v is None or v != v else number(v) for v in cells]

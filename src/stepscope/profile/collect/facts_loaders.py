@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import weakref
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -267,9 +268,9 @@ class LoaderFacts:
             "trains": known.trains,
             "evaluated": known.evaluated,
             "evaluated_ns": known.evaluated_ns,
-            "evaluated_with_grad": known.peeked if known.peeked and not known.trains else False,
-            "wait_ns": int(statistics.median(settled)) if settled else None,
-            "mean_wait_ns": int(statistics.fmean(settled)) if settled else None,
+            "evaluated_with_grad": bool(known.peeked) and not known.trains,
+            "wait_ns": _whole(statistics.median, settled),
+            "mean_wait_ns": _whole(statistics.fmean, settled),
             "quick_wait_ns": known.quick_waits()[0],
             "working_share": known.quick_waits()[1],
             "first_wait_ns": int(statistics.median(known.first_waits[1:] or known.first_waits)),
@@ -308,3 +309,7 @@ def _random_state() -> Any:
     with events.quietly():  # neither the look nor a mode of the script is to see this
         drawn = hash(torch.get_rng_state().numpy().tobytes())
     return drawn, hash(numpy[1].tobytes()), numpy[2:], hash(python)
+
+
+def _whole(average: Callable[[list[int]], float], values: list[int]) -> int | None:
+    return int(average(values)) if values else None

@@ -320,15 +320,20 @@ class Look:
         tally.device, tally.target = source.device.type, target.device.type
         tally.bytes += source.numel() * source.element_size()
         if source.device.type == "cpu":
-            with events.quietly():
-                tally.pinned += bool(source.is_pinned())
-            tally.waits_not += bool(kwargs.get("non_blocking") or (name in ("to", "copy_") and True in args[2:]))
-            made = self._made.get(id(source))
-            tally.made += bool(made is not None and made() is source)
-            before = self._sources.get((place, id(source)))
-            if before is not None and before[0]() is source and before[1] != self.steps:
-                tally.same += 1
-            self._sources[(place, id(source))] = (weakref.ref(source), self.steps)
+            self._note_host_copy(name, place, tally, args, kwargs, source)
+
+    def _note_host_copy(self, name: str, place: Any, tally: Tally, args: Any, kwargs: Any, source: Any) -> None:
+        """Whether it was pinned, waited for, made here, and copied before in another step."""
+        with events.quietly():
+            tally.pinned += bool(source.is_pinned())
+        waits_not = kwargs.get("non_blocking") or (name in ("to", "copy_") and True in args[2:])
+        tally.waits_not += bool(waits_not)
+        made = self._made.get(id(source))
+        tally.made += made is not None and made() is source
+        before = self._sources.get((place, id(source)))
+        if before is not None and before[0]() is source and before[1] != self.steps:
+            tally.same += 1
+        self._sources[(place, id(source))] = (weakref.ref(source), self.steps)
 
     # -- the end --------------------------------------------------------------------------------------------------
 

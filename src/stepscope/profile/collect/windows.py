@@ -163,16 +163,18 @@ class Windows:
         first = request.first
         if first is not None and step > first and not self._is_late(request, step):
             return
-        if (first is not None and step < first - 2) or not self.may_begin() or someone_profiles(self._torch):
+        is_too_early = first is not None and step < first - 2
+        if is_too_early or not self.may_begin() or someone_profiles(self._torch):
             return
         self._request = self._waiting.pop(0)
-        if first is not None and step >= first:
-            self._chosen = self._chosen or choose(self._asked, None, self._budget)
-            self._record(step)
-        elif self._chosen is None and (first is None or step == first - 2):
+        may_probe = first is None or step == first - 2
+        if self._chosen is None and may_probe:
             self._begin_probe()
+            return
+        self._chosen = self._chosen or choose(self._asked, None, self._budget)
+        if first is not None and step >= first:
+            self._record(step)
         else:
-            self._chosen = self._chosen or choose(self._asked, None, self._budget)
             self._prepare(step)
 
     def _is_late(self, request: Request, step: int) -> bool:

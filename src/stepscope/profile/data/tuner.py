@@ -202,21 +202,29 @@ class Tuner:
 
     def _try_others(self, best: Trial) -> Generator[Trial, Trial, Trial]:
         """Prefetching where there are still waits, workers that stay where starting them costs, pinning with CUDA."""
-        settings = best.settings
-        if settings.workers and best.wait_s > 0.05 * (best.steady_s or 0.0):
-            for prefetch in (4, 8):
-                if self._is_time_left() and prefetch != settings.prefetch:
-                    trial = yield from self._try(replace(settings, prefetch=prefetch))
-                    if not self._is_better(trial, best):
-                        break
-                    best = trial
+        best = yield from self._try_prefetching(best)
         staying = self._worth_staying(best)
         if staying is not None and self._is_time_left():
-            trial = yield from self._try(replace(staying.settings, persistent=True))
-            best = trial if self._is_better(trial, best) else best
+            best = yield from self._try_instead(replace(staying.settings, persistent=True), best)
         if _has_cuda() and self._is_time_left():
-            trial = yield from self._try(replace(best.settings, pin=not best.settings.pin))
-            best = trial if self._is_better(trial, best) else best
+            best = yield from self._try_instead(replace(best.settings, pin=not best.settings.pin), best)
+        return best
+
+    def _try_instead(self, settings: LoaderSettings, best: Trial) -> Generator[Trial, Trial, Trial]:
+        """The better of the two."""
+        trial = yield from self._try(settings)
+        return trial if self._is_better(trial, best) else best
+
+    def _try_prefetching(self, best: Trial) -> Generator[Trial, Trial, Trial]:
+        settings = best.settings
+        if not settings.workers or best.wait_s <= 0.05 * (best.steady_s or 0.0):
+            return best
+        for prefetch in (4, 8):
+            if self._is_time_left() and prefetch != settings.prefetch:
+                trial = yield from self._try(replace(settings, prefetch=prefetch))
+                if not self._is_better(trial, best):
+                    break
+                best = trial
         return best
 
     def _worth_staying(self, best: Trial) -> Trial | None:

@@ -134,6 +134,17 @@ def _edges(stats: ProfStats) -> Mapping[Function, dict[Function, tuple[float, fl
     return found
 
 
+def _from_outside(function: Function, stats: ProfStats) -> tuple[float, int]:
+    """Seconds and calls of a function that no other function in the profile made."""
+    one = stats.functions[function]
+    known = [edge for caller, edge in one.callers.items() if caller in stats.functions and caller != function]
+    repeated = one.callers.get(function)
+    calls = one.calls.total - sum(edge.total for edge in known) - (repeated.total if repeated else 0)
+    if stats.counts_only:
+        return one.calls.total_s * calls / max(one.calls.total, 1), calls
+    return one.calls.total_s - sum(edge.total_s for edge in known), calls
+
+
 def _roots(stats: ProfStats) -> dict[Function, tuple[float, float]]:
     """Where paths begin: (seconds, calls) of functions without a known caller in the profile.
 
@@ -142,13 +153,8 @@ def _roots(stats: ProfStats) -> dict[Function, tuple[float, float]]:
     """
     children = _edges(stats)
     roots: dict[Function, tuple[float, float]] = {}
-    for function, one in stats.functions.items():
-        known = [edge for caller, edge in one.callers.items() if caller in stats.functions and caller != function]
-        repeated = one.callers.get(function)
-        calls = one.calls.total - sum(edge.total for edge in known) - (repeated.total if repeated else 0)
-        seconds = one.calls.total_s - sum(edge.total_s for edge in known)
-        if stats.counts_only:
-            seconds = one.calls.total_s * calls / max(one.calls.total, 1)
+    for function in stats.functions:
+        seconds, calls = _from_outside(function, stats)
         if calls > 0 and seconds > 0:
             roots[function] = (seconds, float(calls))
     reached: set[Function] = set()

@@ -73,12 +73,7 @@ class Source:
 def read_source(path: Path) -> Source:
     """Everything in a log file; `BadData` if any byte is unaccounted for."""
     data = read_file(path, LARGEST_SOURCE, within=path.parent)
-    first = decode_at(memoryview(data), 0)
-    if first is None or first.kind != Kind.HEADER:
-        raise BadData("it does not begin with a header")
-    source = _new_source(first)
-    if source.header.kind != "points":
-        raise BadData("it contains media, which are already compact")
+    source, first = _beginning(data)
     keysets = Keysets()
     parts: dict[str, list[Points]] = {}
     position, seq = first.end, first.seq
@@ -103,6 +98,17 @@ def read_source(path: Path) -> Source:
     source.series = _by_series(rows) if rows else {name: _joined(points) for name, points in parts.items()}
     source.others = _last_heartbeat(source.others)
     return source
+
+
+def _beginning(data: bytes) -> tuple[Source, Frame]:
+    """The header of a log of points."""
+    first = decode_at(memoryview(data), 0)
+    if first is None or first.kind != Kind.HEADER:
+        raise BadData("it does not begin with a header")
+    source = _new_source(first)
+    if source.header.kind != "points":
+        raise BadData("it contains media, which are already compact")
+    return source, first
 
 
 def _next_chain(data: bytes, position: int, window: int, seq: int) -> tuple[Chain, list[Frame]]:

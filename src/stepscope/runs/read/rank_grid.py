@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from stepscope.runs.read.node_bands import NodeBand, node_bands
 
 if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
+    from stepscope.runs.points.summary import MetricSummary
     from stepscope.runs.read.folder import RunFolder
 
 Change = Callable[[Floats], Floats]
@@ -58,26 +59,38 @@ def rank_grid(run: RunFolder, name: str, columns: int, change: Change | None = N
     bands = node_bands(run, name)
     in_bands = {rank for band in bands for rank in band.ranks}
     ranks = [rank for rank in run.ranks_with(name) if rank not in in_bands]
-    known = [run.metric_summary(name, rank) for rank in ranks]
-    firsts = [one.first_step for one in known if one.first_step is not None]
-    lasts = [one.last_step for one in known if one.last_step is not None]
-    counts = [one.count for one in known if one.count]
     filled = [band for band in bands if len(band.steps)]
-    firsts += [int(band.steps.min()) for band in filled]
-    lasts += [int((band.steps + band.columns["width"]).max()) - 1 for band in filled]
-    counts += [len(band.steps) for band in filled]
-    if not firsts:
+    extent = _extent([run.metric_summary(name, rank) for rank in ranks], filled)
+    if extent is None:
         return _Filling(np.empty(0, np.int64), 1.0, 0).grid()
     widest = max((int(band.columns["width"].max()) for band in filled), default=1)
-    span = max(lasts) - min(firsts) + 1
-    count = max(1, min(columns, span // max(1, widest), int(np.median(counts))))
-    edges = min(firsts) + np.ceil(np.arange(count + 1) * span / count).astype(np.int64)
+    span = extent.last - extent.first + 1
+    count = max(1, min(columns, span // max(1, widest), extent.points))
+    edges = extent.first + np.ceil(np.arange(count + 1) * span / count).astype(np.int64)
     filling = _Filling(edges, span / count, len(ranks) + len(bands))
     for rank in ranks:
         filling.add(run.series(name, rank), change)
     for band in bands:
         filling.add_node(band, change)
     return filling.grid()
+
+
+class _Extent(NamedTuple):
+    """The first and last step of all rows, and how many points a row usually has."""
+
+    first: int
+    last: int
+    points: int
+
+
+def _extent(ranks: list[MetricSummary], bands: list[NodeBand]) -> _Extent | None:
+    firsts = [one.first_step for one in ranks if one.first_step is not None]
+    lasts = [one.last_step for one in ranks if one.last_step is not None]
+    counts = [one.count for one in ranks if one.count]
+    firsts += [int(band.steps.min()) for band in bands]
+    lasts += [int((band.steps + band.columns["width"]).max()) - 1 for band in bands]
+    counts += [len(band.steps) for band in bands]
+    return _Extent(min(firsts), max(lasts), int(np.median(counts))) if firsts else None
 
 
 class _Filling:
