@@ -68,7 +68,7 @@ def test_what_would_run_compares_every_file_with_the_disk(tmp_path: Path) -> Non
         f"  e3b0c44298fc  {tmp_path}/same.py  (the same file as on this disk)",
         f"  e3b0c44298fc  {tmp_path}/changed.py  (differs from the file on this disk)",
         f"  e3b0c44298fc  {tmp_path}/gone.py  (not on this disk)",
-        "  with the files out of the capsule: some differ from this disk (--current takes the disk's)",
+        "  with the capsule's files: some differ from those on this disk (--current uses the disk's)",
         "  tensors and values are read as plain data; nothing is unpickled",
     ]
 

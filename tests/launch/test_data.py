@@ -96,7 +96,7 @@ def test_each_loader_is_shown_by_what_it_is_for(done: dict[str, Done]) -> None:
     assert heads == ["train (train_loader)", "val (val_loader)", "test"], done["train"]
     assert "40 samples, batches of 16 (3), the last has 8, shuffled, 2 workers (none here)" not in out
     assert "40 samples, batches of 16 (3), the last has 8, shuffled" in out
-    assert "10 of 20 samples looked at are among the training samples too" in out
+    assert "10 of 20 examined samples are also training samples" in out
 
 
 def test_a_loader_made_anew_for_each_epoch_is_shown_once(done: dict[str, Done]) -> None:

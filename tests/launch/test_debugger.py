@@ -50,7 +50,7 @@ def test_tensors_are_shown_with_what_they_hold() -> None:
     assert "hidden: 1x6 float32 cpu, 2 NaN of 6, from 1 to 3" in told
     assert "head: Linear(in_features=4, out_features=2, bias=True)  weight 2x4  bias 2" in told
     assert "NameError" in told
-    assert "3 is a int and holds no tensor" in told
+    assert "3 is a int and contains no tensor" in told
     assert "batch['x']: 1x3 float32 cpu" in told
 
 

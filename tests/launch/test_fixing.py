@@ -25,7 +25,7 @@ def run(*findings: Finding, exit_code: int = 0, losses: tuple[float, ...] = (), 
 
 EDIT = Edit(changes=[TextChange(file="/copy/train.py", line=4, old=[], new=["a", "b", "c"])])
 FINDING = found("opt.no-zero-grad")
-STUCK = "the script still fails, and as early as before"
+STUCK = "the script still fails, as early as before"
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,7 @@ def test_all_ranks_record_the_same_steps_and_end_together(tmp_path: Path) -> Non
 def test_the_steps_that_were_asked_for_are_in_the_trace(profile_of: Callable[..., Profile], name: str) -> None:
     profile = profile_of(name, "step-000010")
     assert (profile.meta.kind, profile.meta.first_step, profile.meta.last_step) == ("pytorch", 10, 12)
-    assert profile.meta.why == "the steps 10 to 12 were asked for"
+    assert profile.meta.why == "steps 10 to 12, as requested"
     trace = profile.trace()
     assert trace is not None
     assert [step.number for step in trace.steps] == [10, 11, 12]

@@ -87,7 +87,7 @@ def test_check_says_that_nothing_could_be_checked(launched) -> None:
 def test_data_says_that_it_saw_none(launched) -> None:
     done = launched(PLAIN, "data")
     assert done.returncode == 0
-    assert "no data was seen: script.py does not use PyTorch; only what a DataLoader delivers is looked at" in (
+    assert "no data was seen: script.py does not use PyTorch; only data from a DataLoader is examined" in (
         " ".join((done.stdout + done.stderr).split())
     )
 

@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Train a few small models and open the app on them.
 
-    Takes about a minute on two cores. The page opens at once and fills while the models train. FOLDER has the
-    scripts to read and change; the same command opens it again without retraining.
+    Takes about a minute on two cores. The page opens at once and fills while the models train. The folder
+    has the scripts, to read and change; run the command again to reopen it without retraining.
 
     \b
     stepscope demo

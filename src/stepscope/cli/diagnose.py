@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 @click.command(name="diagnose", short_help="Find out what is wrong with stored runs.")
 @click.argument("runs", nargs=-1)
 @store_option
-@click.option("--all", "everything", is_flag=True, help="All runs of the store.")
-@click.option("--query", help="The runs that a query selects, such as 'status = failed'.")
+@click.option("--all", "everything", is_flag=True, help="Diagnose all runs in the folder.")
+@click.option("--query", help="Diagnose the runs that match, such as 'status = failed'.")
 @json_option
 def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | None, as_json: bool) -> None:
     """Find out what is wrong with stored runs.
 
     Works from the run folder alone: no script, no torch, no GPU. Checks losses and metrics, the console, the
     config and the system metrics, and repeats the findings from while the script ran. RUNS are paths, ids or the
-    beginning of one, names, or `last` (the newest, also by default).
+    beginning of one, names, or `last` (the newest run, the default).
 
     \b
     stepscope diagnose last

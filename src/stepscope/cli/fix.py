@@ -27,7 +27,7 @@ class FixCommand(LaunchCommand):
 
 
 @click.command(name="fix", cls=FixCommand, short_help="Fix a finding, and prove the fix by running both versions.")
-@click.option("--apply", "apply_it", is_flag=True, help="Write the fix, once it is proved.")
+@click.option("--apply", "apply_it", is_flag=True, help="Write the fix, once it is proven.")
 @click.option("--all", "everything", is_flag=True, help="Continue until no finding with an edit is left.")
 @click.option("--rule", metavar="RULE", help="Fix this finding; by default the most severe one.")
 @click.option(
@@ -59,8 +59,8 @@ def command(
         stepscope fix --all --apply train.py
         stepscope fix last
 
-    The exit code is 0 when every edit is proved, or nothing is wrong; 1 when a finding has no edit or its edit is not
-    proved; 3 when the script or the run is not found, or the file has changed since.
+    The exit code is 0 when every edit is proven, or nothing is wrong; 1 when a finding has no edit or its edit is not
+    proven; 3 when the script or the run is not found, or the file has changed since.
     """
     from stepscope.launch.fixing.fix import Fixing, Plan
     from stepscope.launch.fixing.workspace import copied

@@ -34,7 +34,13 @@ class ModelFailed(StepscopeError):
 )
 @click.option("--input-file", type=click.Path(path_type=Path), help="Inputs saved with torch.save.")
 @click.option("--depth", type=int, default=3, show_default=True, help="Depth of modules to show; -1 for all.")
-@click.option("--by", type=click.Choice(["module", "op", "line", "phase", "type"]), default="module", show_default=True)
+@click.option(
+    "--by",
+    type=click.Choice(["module", "op", "line", "phase", "type"]),
+    default="module",
+    show_default=True,
+    help="What a row of the table is.",
+)
 @click.option("--columns", help="Columns to show, separated by commas.")
 @click.option("--sort", help="Sort by a column, largest first (-COLUMN: smallest first).")
 @click.option("--backward", is_flag=True, help="Also run backward, from a placeholder loss.")

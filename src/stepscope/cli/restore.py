@@ -37,7 +37,7 @@ def command(
     ARTIFACT is a name (its newest version), name:v2, or name:alias. Every file is checked against its hash.
 
     \b
-    stepscope restore last                        # what there is
+    stepscope restore last                        # lists the artifacts
     stepscope restore last best.pt -o restored/
     stepscope restore 01JCQ4 splits:v0
     stepscope restore vision model:best --from https://runs.example.org     # resumes an interrupted download

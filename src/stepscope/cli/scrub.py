@@ -23,9 +23,9 @@ from stepscope.common.units import counted
 def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bool, force: bool, as_json: bool) -> None:
     """Remove a secret from everything a run recorded.
 
-    Logs, console, config, notes, media, artifacts, capsules, reports of the store and this user's caches. The text is
-    found in plain form and as encoded in URLs, JSON and base64, and replaced by ***. No point is lost, and the result
-    is verified.
+    Searches logs, console, config, notes, media, artifacts, capsules, the folder's reports and your caches, finds the
+    text in plain form and as encoded in URLs, JSON and base64, and replaces it with ***. No point is lost, and the
+    result is verified.
 
     Without PATTERN you are prompted, so the secret stays out of the shell's history.
 

@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Show one run: overview, metrics, config, findings.
 
-    RUN is a path, an id or the beginning of one, a name, or `last` (the newest, also by default).
+    RUN is a path, an id or the beginning of one, a name, or `last` (the newest run, the default).
 
     \b
     stepscope show last

@@ -138,7 +138,9 @@ class Landing:
             try:
                 origin = _read_origin(path)
             except (OSError, BadData, *MALFORMED) as fault:
-                self._troubles.append(f"{path} cannot be read ({fault}); delete that run, it is imported again")
+                self._troubles.append(
+                    f"{path} cannot be read ({fault}); delete that run, and it will be imported again"
+                )
                 continue
             if (origin.kind, origin.path) == (self.source.kind, self._where):
                 self._known[origin.key] = path.parent

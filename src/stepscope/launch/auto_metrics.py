@@ -257,20 +257,20 @@ class Logbook:
         """Did the loss on a few batches go to its floor?"""
         what = "the one batch" if batches == 1 else f"the {batches} batches"
         if self.first_loss is None or not self.losses:
-            return f"--overfit-batches: no loss was seen, so nothing can be said of {what}"
+            return f"--overfit-batches: no loss was seen, so there is no verdict on {what}"
         last = sum(list(self.losses)[-5:]) / len(list(self.losses)[-5:])
         course = f"{self.first_loss:.4g} -> {last:.4g} in {self._loop.steps} steps"
         if self._loop.steps < 20 and last > 0.05 * self.first_loss:
-            return f"--overfit-batches: too few steps to tell (loss {course}); give it more epochs"
+            return f"--overfit-batches: too few steps to tell (loss {course}); train for more epochs"
         if last != last:
             return f"--overfit-batches: the loss became NaN ({course})"
         if self.first_loss > 0 and last <= 0.05 * self.first_loss:
-            return f"--overfit-batches: {what} can be overfitted: loss {course}"
+            return f"--overfit-batches: the model can overfit {what}: loss {course}"
         if last < 0.7 * self.first_loss:
-            return f"--overfit-batches: the loss on {what} still falls: {course}; give it more epochs to see its floor"
+            return f"--overfit-batches: the loss on {what} is still falling ({course}); train for more epochs"
         return (
-            f"--overfit-batches: the loss on {what} did not reach its floor: {course}; a model that cannot overfit "
-            "them has a bug, too small a learning rate, or a loss whose floor is not near zero"
+            f"--overfit-batches: the loss on {what} did not reach its minimum: {course}; a model that cannot overfit "
+            "them has a bug, a learning rate that is too small, or a loss whose minimum is not near zero"
         )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     _Commands = object
 
-HINT = "stepscope: `t x` shows a tensor, `tensors` all of them here, `layers` the model; `q` leaves"
+HINT = "stepscope: `t x` shows a tensor, `tensors` all tensors in this frame, `layers` the model; `q` quits"
 
 
 class TensorCommands(_Commands):
@@ -94,8 +94,8 @@ def post_mortem(error: BaseException, *, stdin: IO[str] | None = None, stdout: I
     say = sys.stderr if stdout is None else stdout
     if "DataLoader worker" in str(error):
         print(
-            "stepscope: this was raised in a worker process, whose frames are not here; run again with --no-workers "
-            "--pdb to stop where it happens",
+            "stepscope: this was raised in a worker process, whose frames are not available here; rerun with "
+            "--no-workers --pdb to stop where it happens",
             file=say,
         )
     if trace is None:

@@ -31,7 +31,7 @@ def wait_for_editor(port: int = PORT, host: str = "127.0.0.1") -> int:
             f"cannot listen on {host}:{port}: {fault}; is it in use? Choose another: --debugpy PORT"
         ) from None
     print(  # noqa: T201
-        f"stepscope: waiting for an editor on {host}:{port} (VS Code: Stepscope: attach); Ctrl-C stops",
+        f"stepscope: waiting for an editor on {host}:{port} (VS Code: Stepscope: attach); press Ctrl-C to stop",
         file=sys.stderr,
     )
     debugpy.wait_for_client()

@@ -84,7 +84,7 @@ class Deep:
             self._signal.install()
         steps = self._options.steps
         if steps is not None:
-            why = f"the steps {steps.first} to {steps.last - 1} were asked for"
+            why = f"steps {steps.first} to {steps.last - 1}, as requested"
             self.windows.ask(Request(why, steps.first, steps.last - steps.first))
         elif self._auto and self._world > 1:
             why = f"the steps {RANKS_STEPS.first} to {RANKS_STEPS.last - 1}, on every rank"
@@ -189,7 +189,7 @@ class Deep:
 
     def _make_way(self) -> None:
         if self.windows is not None:
-            self.windows.abandon("the script starts its own torch.profiler: Stepscope's window makes way for it")
+            self.windows.abandon("the script starts its own torch.profiler, so Stepscope's window was closed")
 
     # -- the end --------------------------------------------------------------------------------------------------
 

@@ -141,7 +141,7 @@ class FolderKept:
             return None
         if self._shadow is None:
             self._shadow = tempfile.mkdtemp(prefix="stepscope-dry-")
-            self._say(f"nothing is saved in a dry run: {os.path.basename(path)} and what follows is not written")
+            self._say(f"nothing is saved in a dry run: {os.path.basename(path)} and later files are not written")
         place = os.path.join(self._shadow, f"{len(self.copies)}-{os.path.basename(path)}")
         shutil.copy2(path, place)
         self.copies[path] = place

@@ -79,7 +79,7 @@ class NothingSaved:
             return known
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="stepscope-dry-")
-            self._say(f"nothing is saved in a dry run: {os.path.basename(path)} and what follows is not written")
+            self._say(f"nothing is saved in a dry run: {os.path.basename(path)} and later files are not written")
         place = os.path.join(self._folder, f"{len(self.redirected)}-{os.path.basename(path)}")
         self.redirected[path] = place
         return place

@@ -32,7 +32,7 @@ class Amount:
         except ValueError:
             share = -1.0
         if not 0.0 <= share <= 1.0:
-            raise UsageError(f"{option} {text!r} is neither a number of batches (20) nor a share of them (0.25, 25%)")
+            raise UsageError(f"{option} {text!r} is neither a number of batches (20) nor a fraction (0.25, 25%)")
         return cls(share=share)
 
     def of(self, total: int | None) -> int | None:

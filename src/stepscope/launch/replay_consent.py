@@ -24,9 +24,9 @@ def what_would_run(manifest: Manifest, compared: Sequence[Compared], current: bo
     if len(compared) > _MOST:
         lines.append(f"  and {len(compared) - _MOST} more files")
     if current:
-        lines.append("  with the files on this disk, whatever the capsule holds (--current)")
+        lines.append("  with the files on this disk, not the capsule's (--current)")
     elif any(one.state != "same" for one in compared):
-        lines.append("  with the files out of the capsule: some differ from this disk (--current takes the disk's)")
+        lines.append("  with the capsule's files: some differ from those on this disk (--current uses the disk's)")
     lines.append("  tensors and values are read as plain data; nothing is unpickled")
     return "\n".join(lines)
 
@@ -43,13 +43,13 @@ def ask_for_trust(
 ) -> None:
     """Return when the code may run, raise when it may not.
 
-    Asked is always: also files that are the same as on this disk may have come with the capsule, and `argv` and the
-    folder are the capsule's.
+    Always asks: even files that match those on this disk may have come with the capsule, and `argv` and the folder are
+    the capsule's.
     """
     if trusted:
         return
     say(what_would_run(manifest, compared, current))
     if not is_terminal:
-        raise Forbidden("a replay runs the code above, and there is nobody here to ask; if you trust it, add --trust")
+        raise Forbidden("a replay runs the code above, and nobody can confirm it here; if you trust it, add --trust")
     if not confirm("run it?"):
         raise Forbidden("nothing was run")

@@ -52,7 +52,7 @@ def find_script(path: str, args: Sequence[str]) -> Script:
     if not os.path.exists(path):
         raise NotFound(f"there is no file {path!r} in {os.getcwd()}{_hint(path)}")
     if not os.access(path, os.R_OK):
-        raise UsageError(f"{path!r} may not be read; its permissions are {oct(os.stat(path).st_mode & 0o777)[2:]}")
+        raise UsageError(f"{path!r} is not readable; its permissions are {oct(os.stat(path).st_mode & 0o777)[2:]}")
     folder = os.path.dirname(os.path.realpath(path))
     return Script(os.path.abspath(path), (path, *args), folder)
 
@@ -83,7 +83,7 @@ def find_module(name: str, args: Sequence[str]) -> Script:
         name = f"{name}.__main__"
         spec = _spec_of(name, f"{name.removesuffix('.__main__')!r} is a package without a __main__.py")
     if spec.origin is None or not hasattr(spec.loader, "get_code"):
-        raise UsageError(f"module {name!r} has no Python code that could be run")
+        raise UsageError(f"module {name!r} has no Python code to run")
     return Script(spec.origin, (spec.origin, *args), folder, spec)
 
 

@@ -40,7 +40,7 @@ def lines_of(name: str, value: Any) -> Iterator[str]:
     """A tensor, or the tensors inside something; a small tensor with its values."""
     found = list(tensors_by_name({name: value}))
     if not found:
-        yield f"{name} is a {type(value).__name__} and holds no tensor"
+        yield f"{name} is a {type(value).__name__} and contains no tensor"
     for inner, tensor in found:
         yield line_of(inner, tensor)
     if len(found) == 1 and 1 < found[0][1].numel() <= _FEW * _FEW and found[0][1].device.type != "meta":

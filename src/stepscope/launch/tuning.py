@@ -111,7 +111,7 @@ class _Report(Part):
         tuner = self._tuner
         if not tuner.is_over and tuner.loader is not None:
             how = "crashed" if ended.crash is not None else "ended"
-            tuner.notes.append(f"the script {how} before all was tried; what was measured until then is shown")
+            tuner.notes.append(f"the script {how} before all settings were tried; these are the results so far")
         place = None if tuner.loader is None else self._tuning.made.place(tuner.loader)
         report = TuningReport(tuner, place)
         self._worked = tuner.now is not None and report.now_s is not None
@@ -130,16 +130,16 @@ class _Report(Part):
         if not self._around.loop.batches:
             return (
                 "the script read no batch from a torch DataLoader; there is nothing to tune. "
-                "If it trains on tensors that it holds, it needs none"
+                "If it trains on tensors in memory, it needs none"
             )
         if not self._around.loop.backwards:
             return (
                 f"the script read {self._around.loop.batches} batches but never called backward(); "
-                "give it the arguments with which it trains"
+                "pass the arguments with which it trains"
             )
         return (
-            f"the training loader gave too few batches ({self._around.loop.batches} in all) before the script ended; "
-            "let it train longer, or on more data"
+            f"the training loader gave too few batches ({self._around.loop.batches} in total) before the script ended; "
+            "train longer, or on more data"
         )
 
     def _write_json(self, report: Any) -> None:

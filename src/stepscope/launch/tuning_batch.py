@@ -73,7 +73,9 @@ def _take(tuned: Tuned, events: list[dict[str, Any]], killed: str) -> bool:
         return False
     size = (ended or by_kind.get("trying", {})).get("size")
     if size is None:
-        tuned.notes.append(f"the script ended before all was tried ({ended.get('error') or killed or 'by itself'})")
+        tuned.notes.append(
+            f"the script ended before all sizes were tried ({ended.get('error') or killed or 'by itself'})"
+        )
         return False
     _note_failure(search, int(size), ended, killed)
     return search.next_size() is not None
@@ -94,11 +96,11 @@ def _why_not(ended: dict[str, Any], killed: str) -> str:
     if not ended.get("backwards"):
         return (
             f"the script read {ended['batches']} batches but never called backward(); "
-            "give it the arguments with which it trains"
+            "pass the arguments with which it trains"
         )
     return (
-        f"the training loader gave too few batches ({ended['batches']} in all) before the script ended; "
-        "let it train longer, or on more data"
+        f"the training loader gave too few batches ({ended['batches']} in total) before the script ended; "
+        "train longer, or on more data"
     )
 
 

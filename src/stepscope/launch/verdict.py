@@ -105,7 +105,7 @@ def _after_the_loop(case: Case) -> Answer:
     """Whether what follows the training was tried: saving, plotting, testing, exporting."""
     question = "the code after the training loop runs"
     if case.limiter.stopped is not None:
-        why = f"the loop went on for more than {CHECK_FINISH_S:.0f} s with one batch of each pass"
+        why = f"the loop took more than {CHECK_FINISH_S:.0f} s with one batch per epoch"
         return Answer(question, "not checked", why)
     return Answer(question, "passed", "the script finished; its folder is unchanged")
 

@@ -48,7 +48,7 @@ def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
     if found:
         listed = ", ".join(each.name for each in found[-5:])
         raise Ambiguous(f"{text!r} matches {len(found)} runs in {store}: {listed}; give the id of one of them")
-    raise NotFound(f"there is no run {text!r} in {store}; give its path, its id or its name, or leave resume out")
+    raise NotFound(f"there is no run {text!r} in {store}; give its path, its id or its name, or omit resume")
 
 
 def newest_like(store: Path, project: str, name: str | None, unfinished: bool) -> Path | None:

@@ -228,7 +228,7 @@ def _past(store: Path, id: str | None, resume: Any, resume_from: str | None) -> 
         id, resume = resume, "allow"  # the old usage: the id itself
     found = None if id is None else identity.find(store, id)
     if resume == "must" and found is None:
-        raise UsageError(f"resume='must', but there is no run {id!r} in {store}; leave resume out to start it")
+        raise UsageError(f"resume='must', but there is no run {id!r} in {store}; omit resume to start it")
     if resume == "never":
         if found is not None:
             raise UsageError(f"resume='never', but run {id!r} is already in {store}; give another id")

@@ -34,7 +34,9 @@ class Watch:
                 say_once(("wandb", "watch"), f"wandb.watch() was given a {kind}, which is not a torch.nn.Module")
                 continue
             if id(model) in self._hooks:
-                say_once(("wandb", "watch twice"), "wandb.watch() was called twice for one model; the first call holds")
+                say_once(
+                    ("wandb", "watch twice"), "wandb.watch() was called twice for one model; the first call applies"
+                )
                 continue
             place = self._count if idx is None else idx + number
             self._count += 1

@@ -67,14 +67,14 @@ def test_dicts_words_numbers_and_arrays_are_told_apart() -> None:
         (lambda i: np.full((4, 4), i + 0.5), "float64: 128 B a sample, twice that of float32"),
         (
             lambda i: torch.arange(0.0, 255.0, 5.0) + i % 2,
-            "whole numbers 0..251: 204 B a sample where uint8 takes 51 B",
+            "whole numbers 0..251: 204 B per sample; uint8 takes 51 B",
         ),
-        (lambda i: torch.full((20,), 3.25), "is 3.25 everywhere"),
+        (lambda i: torch.full((20,), 3.25), "is always 3.25"),
         (lambda i: torch.randn(3 + i % 2), "2 different shapes"),
-        (lambda i: torch.tensor([1e4 + i, 0.5]), "is it meant to be unscaled?"),
-        (lambda i: (torch.arange(3) + i // 2, i % 2), "12 of 24 samples equal an earlier one, 12 of them with another"),
-        (lambda i: (torch.randn(3), int(i == 5)), "label 1 comes 1 times, the most frequent 23 times"),
-        (lambda i: (torch.randn(3), 7), "have the label 7; are they sorted, and not shuffled?"),
+        (lambda i: torch.tensor([1e4 + i, 0.5]), "should it be scaled?"),
+        (lambda i: (torch.arange(3) + i // 2, i % 2), "12 of 24 samples are duplicates, 12 of them with a different"),
+        (lambda i: (torch.randn(3), int(i == 5)), "label 1 occurs 1 times, the most frequent one 23 times"),
+        (lambda i: (torch.randn(3), 7), "have the label 7; is the data sorted but not shuffled?"),
     ],
 )
 def test_what_is_odd_is_said(make: Any, said: str) -> None:
@@ -97,7 +97,7 @@ def test_bytes_and_halves_and_scaled_floats_are_not_odd() -> None:
 def test_sorted_batches_are_noticed_and_shuffled_ones_are_not() -> None:
     data = TensorDataset(torch.randn(64, 2), torch.arange(64) // 16)
     sorted_up, mixed = (stepscope.data(DataLoader(data, batch_size=8, shuffle=shuffle)) for shuffle in (False, True))
-    assert sorted_up.notes == ["most batches hold one label only: the data are sorted and not shuffled"]
+    assert sorted_up.notes == ["most batches have a single label: the data is sorted and not shuffled"]
     assert mixed.notes == []
 
 

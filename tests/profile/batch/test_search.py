@@ -70,7 +70,7 @@ def test_the_report_names_the_size_beyond_which_nothing_is_gained() -> None:
     assert report.rate(128) == ("by the square root", [pytest.approx(0.002)])
     text = "\n".join("".join(part for part, _ in line) for line in report.lines())
     assert "DataLoader at train.py:7 over Photos, batches of 32" in text
-    assert "fastest: 64; 1.67x the samples a second of now" in text
+    assert "fastest: 64; 1.67x the current samples per second" in text
     assert "largest: 128; the next size does not fit into memory" in text
 
 

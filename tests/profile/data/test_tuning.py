@@ -189,7 +189,7 @@ def test_one_that_is_enough_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> No
         tuner.diversion.remove()
     report = TuningReport(tuner, None)
     assert not report.is_worth_it
-    assert "leave it as it is" in "".join(part for line in report.lines() for part, _ in line)
+    assert "keep the current settings" in "".join(part for line in report.lines() for part, _ in line)
     assert report.as_dict("t.py")["change"] == {}
 
 

@@ -44,10 +44,10 @@ class Capsule:
         if self._stored is None:
             path = self.folder / "tensors.safetensors"
             if plain_size(path) is None:
-                raise NotFound(f"the capsule in '{self.folder}' has lost its tensors.safetensors")
+                raise NotFound(f"the capsule in '{self.folder}' has no tensors.safetensors")
             self._stored = open_tensors(path)
         if name not in self._stored:
-            raise BadData(f"the capsule speaks of a tensor {name!r} that its file does not hold; was it changed?")
+            raise BadData(f"the capsule refers to a tensor {name!r} that its file does not contain; was it changed?")
         key = (name, None if order is None else tuple(order))
         if key not in self._read:
             self._read[key] = read_tensor(self._stored[name], order)
@@ -61,9 +61,9 @@ class Capsule:
         except UnsafeFile:
             raise
         except OSError as fault:
-            raise NotFound(f"the capsule has lost its file '{inner}' ({fault.strerror})") from None
+            raise NotFound(f"the capsule lacks its file '{inner}' ({fault.strerror})") from None
         if sha256_of(content) != sha256:
-            raise BadData(f"'{inner}' of the capsule is not the file that was saved: its hash differs")
+            raise BadData(f"'{inner}' of the capsule differs from the file that was saved: its hash does not match")
         return content
 
     def close(self) -> None:

@@ -131,16 +131,14 @@ def read_manifest(raw: bytes, where: str) -> Manifest:
     try:
         found = msgspec.convert(json.loads(raw), Manifest)
     except (UnicodeDecodeError, ValueError, RecursionError, msgspec.ValidationError) as fault:
-        raise BadData(
-            f"{where}: this is not a capsule.json of Stepscope ({str(fault)[:200]}); was it changed?"
-        ) from None
+        raise BadData(f"{where}: this is not a Stepscope capsule.json ({str(fault)[:200]}); was it changed?") from None
     if found.format > FORMAT:
         raise BadData(f"{where}: format {found.format} is newer than this Stepscope reads ({FORMAT}); update stepscope")
     for source in found.sources:
         try:
             check_inner_path(source.inner)
         except UsageError as fault:  # made by a user it is theirs; here the file is to blame
-            raise BadData(f"{where}: the capsule is not to be trusted: {fault}") from None
+            raise BadData(f"{where}: the capsule cannot be trusted: {fault}") from None
         if not source.inner.startswith("source/"):
-            raise BadData(f"{where}: the capsule is not to be trusted: a source at {source.inner!r}")
+            raise BadData(f"{where}: the capsule cannot be trusted: a source at {source.inner!r}")
     return found

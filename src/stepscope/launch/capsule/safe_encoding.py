@@ -184,7 +184,7 @@ class Unpacker:
 
     def unpack(self, node: Any, depth: int = 0) -> Any:
         if depth > _DEEPEST + 2:
-            raise BadData("the capsule nests values deeper than any capsule we write; it was changed")
+            raise BadData("the capsule nests values deeper than Stepscope writes them; it was changed")
         if node is None or isinstance(node, (bool, int, float, str)):
             return node
         if isinstance(node, list):
@@ -195,8 +195,8 @@ class Unpacker:
                     try:
                         return build(node, depth + 1)
                     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as fault:
-                        raise BadData(f"the capsule holds a value we cannot read ({mark}: {fault})") from None
-        raise BadData(f"the capsule holds a value we do not know: {str(node)[:80]}")
+                        raise BadData(f"the capsule contains a value that cannot be read ({mark}: {fault})") from None
+        raise BadData(f"the capsule contains an unknown value: {str(node)[:80]}")
 
     def _builders(self) -> dict[str, Callable[[Any, int], Any]]:
         return {

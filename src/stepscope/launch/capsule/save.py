@@ -127,7 +127,7 @@ def _about(failure: Failure, around: Surroundings) -> dict[str, Any]:
 def _note_changed_batches(turn: Turn, packer: Packer) -> None:
     now = [tensor._version for tensor in tensors_in(turn.batches) if not tensor.is_inference()]
     if now != turn.versions:
-        packer.missing.append("batch: the script has changed it in place; it is kept as it is now")
+        packer.missing.append("batch: the script has changed it in place; it is saved as it is now")
 
 
 def _models(calls: Sequence[Call], buffers: Buffers, parts: _Parts) -> tuple[list[Model], set[int]]:

@@ -74,7 +74,7 @@ def open_tensors(path: Path) -> dict[str, StoredTensor]:
     stored, _ = read_header(path)
     strange = [tensor.name for tensor in stored if tensor.kind not in _DTYPES]
     if strange:
-        raise BadData(f"{path}: the tensor {strange[0]!r} has a dtype that no capsule holds")
+        raise BadData(f"{path}: the tensor {strange[0]!r} has a dtype that capsules do not support")
     return {tensor.name: tensor for tensor in stored}
 
 

@@ -90,7 +90,7 @@ class FirstStep(Observer):
     def _loss_lines(self, start: dict[str, Any]) -> list[Line]:
         loss = start["loss"]
         if loss is None:
-            return [[("  no backward was reached", "dim")]]
+            return [[("  backward was not reached", "dim")]]
         line: Line = [("  loss ", "dim"), (f"{loss:.4g}", "bold")]
         if "chance" in start:
             own = start["value"]

@@ -22,7 +22,7 @@ class Twins:
 
     def __init__(self, extra: int, contrary: int, digests: frozenset[bytes] = frozenset()) -> None:
         self.extra = extra
-        """So many samples equal an earlier one."""
+        """So many samples are duplicates."""
         self.contrary = contrary
         """So many of them have another label than the earlier one."""
         self.digests = digests
@@ -58,7 +58,7 @@ def shared_by(surveys: list[Survey]) -> None:
             known = frozenset().union(*(other.twins.digests for other in trained if other.twins is not None))
             both = len(one.twins.digests & known)
             if both:
-                one.notes.append(f"{both} of {one.looked_at} samples looked at are among the training samples too")
+                one.notes.append(f"{both} of {one.looked_at} examined samples are also training samples")
 
 
 def notes_on(survey: Survey) -> list[str]:
@@ -84,13 +84,13 @@ def _on_size(one: Field, name: str) -> Iterator[str]:
     """What of its memory is wasted."""
     numbers = _numbers(one)
     if numbers >= _MANY_VALUES and _holds_bytes(one) and one.dtype.startswith(_WIDE):
-        takes = f"{bytes_text(one.bytes)} a sample where uint8 takes {bytes_text(numbers)}"
-        scaled = "; and a network wants them scaled" if one.dtype.startswith("float") else ""
+        takes = f"{bytes_text(one.bytes)} per sample; uint8 takes {bytes_text(numbers)}"
+        scaled = "; networks expect scaled inputs" if one.dtype.startswith("float") else ""
         yield f"{name} is {one.dtype} but holds whole numbers {one.low:g}..{one.high:g}: {takes}{scaled}"
     elif one.dtype == "float64" and numbers > 1:
-        yield f"{name} is float64: {bytes_text(one.bytes)} a sample, twice that of float32, which weights are"
+        yield f"{name} is float64: {bytes_text(one.bytes)} per sample, twice as much as float32"
     elif one.bytes > _LARGE_BYTES:
-        yield f"{name} takes {bytes_text(one.bytes)} a sample"
+        yield f"{name} takes {bytes_text(one.bytes)} per sample"
 
 
 def _holds_bytes(one: Field) -> bool:
@@ -100,9 +100,9 @@ def _holds_bytes(one: Field) -> bool:
 
 def _on_range(one: Field, name: str, low: float, high: float) -> Iterator[str]:
     if _numbers(one) >= _MANY_VALUES and low == high:
-        yield f"{name} is {low:g} everywhere"
+        yield f"{name} is always {low:g}"
     elif not one.whole and max(high, -low) > 1000:
-        yield f"{name} goes from {low:.4g} to {high:.4g}; is it meant to be unscaled?"
+        yield f"{name} ranges from {low:.4g} to {high:.4g}; should it be scaled?"
 
 
 _WIDE = ("float", "int64", "int32", "int16")
@@ -123,11 +123,11 @@ def _on_loader(survey: Survey) -> Iterator[str]:
     elif not survey.looked_at and not survey.batches:
         yield "it delivers nothing"
     elif survey.batch_count == 0:
-        yield f"it has {survey.length} samples but no batch: drop_last throws the only one away"
+        yield f"it has {survey.length} samples but no batch: drop_last drops the only one"
     if survey.twins is not None and survey.twins.extra:
         extra, contrary = survey.twins.extra, survey.twins.contrary
-        said = f", {contrary} of them with another label" if contrary else ""
-        yield f"{extra} of {survey.looked_at} samples equal an earlier one{said}"
+        said = f", {contrary} of them with a different label" if contrary else ""
+        yield f"{extra} of {survey.looked_at} samples are duplicates{said}"
 
 
 def _on_labels(survey: Survey) -> Iterator[str]:
@@ -136,9 +136,9 @@ def _on_labels(survey: Survey) -> Iterator[str]:
         return
     if len(counts) == 1 and survey.looked_at > 1:
         only = next(iter(counts))
-        yield f"all {survey.histogram_of} have the label {only}; are they sorted, and not shuffled?"
+        yield f"all {survey.histogram_of} have the label {only}; is the data sorted but not shuffled?"
     elif min(counts.values()) * _SKEW < max(counts.values()):
         rare = min(counts, key=lambda value: counts[value])
-        yield f"label {rare} comes {counts[rare]} times, the most frequent {max(counts.values())} times"
+        yield f"label {rare} occurs {counts[rare]} times, the most frequent one {max(counts.values())} times"
     if survey.single_class_batches and len(counts) > 1:
-        yield "most batches hold one label only: the data are sorted and not shuffled"
+        yield "most batches have a single label: the data is sorted and not shuffled"

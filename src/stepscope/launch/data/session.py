@@ -156,9 +156,9 @@ class _Report(Part):
     def _said(self, surveys: list[Survey], crashed: bool) -> str:
         if not surveys and not crashed:
             why = needs_torch(self._around.script.name, self._around.loop.steps) or "the script uses no DataLoader"
-            return f": no data was seen: {why}; only what a DataLoader delivers is looked at"
+            return f": no data was seen: {why}; only data from a DataLoader is examined"
         notes = sum(len(survey.notes) for survey in surveys)
-        doubts = f"{notes} thing{'s' * (notes != 1)} to look at" if notes else "nothing odd in the data"
+        doubts = f"{notes} suspicious thing{'s' * (notes != 1)}" if notes else "nothing suspicious in the data"
         return f": {'it crashed; ' if crashed else ''}{doubts}"
 
     def _surveys(self) -> list[Survey]:

@@ -63,7 +63,7 @@ def _taken(source: Any, drawn: Drawn) -> Iterator[None]:
             yield
     elif hasattr(source, "__next__"):
         raise UsageError(
-            f"a {type(source).__name__} can be read only once, and what is looked at would be missing later; "
+            f"a {type(source).__name__} can be read only once, and examining it would use it up; "
             "give the loader or the dataset itself"
         )
     elif hasattr(source, "__iter__"):

@@ -51,7 +51,7 @@ class Difference:
         if self.new:
             return f"it brings {self.new[0]}"
         if self.is_stuck:
-            return "the script still fails, and as early as before"
+            return "the script still fails, as early as before"
         return "the edited script fails" if self.fails else ""
 
 

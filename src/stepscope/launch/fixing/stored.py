@@ -20,11 +20,11 @@ def target_of(folder: RunFolder) -> Target:
     """The script of a run, as it was called."""
     meta = folder.meta
     if not meta.script:
-        raise NotFound(f"run {folder.name!r} was not made by a script; give the script: stepscope fix train.py")
+        raise NotFound(f"run {folder.name!r} was not recorded from a script; name the script: stepscope fix train.py")
     cwd = Path(meta.cwd) if meta.cwd and os.path.isdir(meta.cwd) else Path.cwd()
     script = os.path.join(cwd, meta.script)
     if not os.path.isfile(script):
-        raise NotFound(f"the script of run {folder.name!r}, {meta.script}, is not on this machine any more")
+        raise NotFound(f"the script of run {folder.name!r}, {meta.script}, is no longer on this machine")
     words = list(meta.command)
     named = [at for at, word in enumerate(words) if os.path.basename(word) == os.path.basename(script)]
     return Target(script, tuple(words[named[-1] + 1 :] if named else ()), cwd)

@@ -67,4 +67,4 @@ class Windows(Part):
         keep_phases(folder, around.loop.iterations.phases, around.rank)
         if deep is not None and deep.saved:
             steps = ", ".join(f"{one.meta.first_step} to {one.meta.last_step}" for one in deep.saved)
-            around.reporter.note(f"windows were recorded of the steps {steps}; see them with: stepscope ui")
+            around.reporter.note(f"recorded windows of steps {steps}; see them with: stepscope ui")

@@ -298,7 +298,7 @@ class Measured(Part):
             notes.append(self._why_no_window())
         if kind == "advanced" and self.python.calls_steps:
             first, last = self.python.calls_steps[0], self.python.calls_steps[-1]
-            notes.append(f"every call was counted in the steps {first} to {last}")
+            notes.append(f"every call was counted in steps {first} to {last}")
         if self.ideal is not None:
             notes += ["the first batches were reused: trust the speed, not the loss"]
             results = self.ideal.results()
@@ -312,7 +312,7 @@ class Measured(Part):
     def _why_no_window(self) -> str:
         assert self.deep is not None
         if self.deep.theirs.seen:
-            found = "what it recorded is read instead" if self.deep.saved else "it wrote no trace that could be read"
+            found = "its recording is used instead" if self.deep.saved else "it wrote no readable trace"
             return f"the script uses torch.profiler itself; {found}"
         steps = self.loop.steps
         if not steps:
@@ -381,7 +381,7 @@ class ProfileReport(Part):
 
     def _nothing(self, crashed: bool) -> str:
         if crashed:
-            return f"{self.around.script.name} crashed before its first step was over"
+            return f"{self.around.script.name} crashed during its first step"
         if self.around.run_folder() is None:
             return "no run folder could be written"
         return f"{self.around.script.name} made no optimizer step"

@@ -27,8 +27,8 @@ def load_model(saved: Model, module: Any, unpacker: Unpacker) -> Loaded:
     kind = f"{type(module).__module__}.{type(module).__qualname__}"
     if kind.rpartition(".")[2] != saved.kind.rpartition(".")[2]:
         raise UsageError(
-            f"the script called a {kind} where the saved step called a {saved.kind}; the replay cannot go on. Was "
-            "another branch taken, by its options or by the code on this disk?"
+            f"the script called a {kind} where the saved step called a {saved.kind}; the replay cannot continue. Was "
+            "another branch taken, because of its options or the code on this disk?"
         )
     if not saved.state:
         return Loaded(saved.kind, 0, 0, "its parameters are not in the capsule; they are the script's own")
@@ -66,7 +66,7 @@ def load_optimizer(saved: OptimizerState, optimizer: Any, unpacker: Unpacker) ->
     """Settings, moments, and parameters that belong to no model."""
     what = f"{saved.kind} (optimizer {saved.number})"
     if optimizer is None or type(optimizer).__name__ != saved.kind:
-        return Loaded(what, 0, 0, "the script has not made it yet; it starts without its state")
+        return Loaded(what, 0, 0, "the script has not created it yet; it starts without its state")
     size = tensors = 0
     for group, settings in zip(optimizer.param_groups, unpacker.unpack(saved.groups), strict=False):
         group.update({name: value for name, value in settings.items() if not isinstance(value, Missing)})

@@ -112,7 +112,7 @@ def _can_be_replayed(manifest: Manifest) -> None:
         why = next((one for one in manifest.missing if one.startswith("batch:")), "batch: not saved")
         raise NotFound(f"the step cannot be replayed, its batch is not in the capsule ({why})")
     if manifest.anchor is None:
-        raise NotFound("the step cannot be replayed: the capsule does not know where in the script it began")
+        raise NotFound("the step cannot be replayed: the capsule does not record where in the script it began")
 
 
 class _Replay:

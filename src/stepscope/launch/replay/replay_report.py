@@ -45,7 +45,7 @@ def told(outcome: Outcome, *, color: bool, width: int, root: Path) -> Iterator[s
     elif outcome.report is not None:
         yield str(outcome.report)
     if not outcome.failed_again:
-        yield "the step went through: what failed then does not fail now"
+        yield "the step succeeded: what failed then does not fail now"
         ranks = outcome.manifest.facts.get("WORLD_SIZE", "1")
         if ranks != "1" and outcome.manifest.why == "gradient":
             yield f"gradients were averaged over {ranks} ranks; another one may be the cause: try --rank"
@@ -55,15 +55,15 @@ def _not_reached(outcome: Outcome) -> Iterator[str]:
     anchor = outcome.manifest.anchor
     where = "its step" if anchor is None else f"line {anchor.line} of {Path(anchor.file).name} ({anchor.text})"
     if outcome.error is not None:
-        yield f"the script failed before it came to {where}: {said(outcome.error)}"
-        yield "a replay needs what the script reads before its loop (data, other files); see the traceback"
+        yield f"the script failed before it reached {where}: {said(outcome.error)}"
+        yield "a replay needs everything the script reads before its loop (data, other files); see the traceback"
     else:
-        yield f"the script ended without coming to {where}, where the saved step began"
+        yield f"the script ended before it reached {where}, where the saved step began"
 
 
 def _put_in_place(outcome: Outcome) -> Iterator[str]:
     manifest = outcome.manifest
-    source = "out of the capsule" if outcome.stage.from_capsule else "on this disk"
+    source = "from the capsule" if outcome.stage.from_capsule else "on this disk"
     yield f"  code      {counted(len(manifest.sources), 'file')} {source}"
     if manifest.has_batch:
         more = len(outcome.batch_tensors) - _FEW
@@ -75,25 +75,25 @@ def _put_in_place(outcome: Outcome) -> Iterator[str]:
     plain = [f"{counted(outcome.values_set, 'variable')} set"] if outcome.values_set else []
     if outcome.arguments_replaced:
         count = counted(outcome.arguments_replaced, "argument")
-        plain.append(f"{count} of the model replaced by the saved")
+        plain.append(f"{count} of the model replaced by the saved ones")
     if plain:
         yield f"  values    {', '.join(plain)}"
     if manifest.steps_taken:
         count = counted(manifest.steps_taken, "optimizer step")
-        yield f"  resumed   after {count} that this turn of the loop had already taken"
+        yield f"  resumed   after {count} of this iteration"
     for missing in manifest.missing[:_FEW]:
         yield f"  missing   {missing}"
     if manifest.late:
-        yield "  note      it was seen a step late (on a device); the parameters may already have been spoiled"
+        yield "  note      noticed one step late (on a device); the parameters may already have been corrupted"
 
 
 def _compared(outcome: Outcome) -> Iterator[str]:
     if outcome.loss is not None:
-        verdict = {True: ", the same as recorded, to the bit", False: "", None: ""}[outcome.same_loss]
+        verdict = {True: ", identical to the recorded one", False: "", None: ""}[outcome.same_loss]
         if outcome.same_loss is False:
             recorded = float.fromhex(outcome.manifest.loss)
             apart = abs(outcome.loss - recorded) if math.isfinite(outcome.loss) else math.inf
-            verdict = f"; recorded was {recorded:.8g}, {apart:.3g} apart: the step was not repeated exactly"
+            verdict = f"; recorded: {recorded:.8g}, a difference of {apart:.3g}: the step was not repeated exactly"
         yield f"  loss      {outcome.loss:.8g}{verdict}"
     if outcome.grad_norm is not None:
         yield f"  gradient  norm {outcome.grad_norm:.8g}"

@@ -88,7 +88,7 @@ def _write_sources(capsule: Capsule, folder: Path) -> None:
     for source in capsule.manifest.sources:
         target = folder.joinpath(*Path(source.inner).parts[1:])
         if not target.resolve().is_relative_to(folder.resolve()):
-            raise BadData(f"the capsule is not to be trusted: it would write '{source.inner}' elsewhere")
+            raise BadData(f"the capsule cannot be trusted: it would write '{source.inner}' elsewhere")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(capsule.source(source.inner, source.sha256))
 
@@ -115,7 +115,7 @@ def _script(manifest: Manifest, folder: str | None) -> Script:
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{manifest.script}.__main__")
         if spec is None or spec.origin is None:
-            raise NotFound(f"module {manifest.script!r} is not on this machine; run the replay in its project's folder")
+            raise NotFound(f"module {manifest.script!r} is not on this machine; replay it in its project's folder")
         return Script(spec.origin, (spec.origin, *manifest.argv), sys.path[0], spec)
     path = manifest.script
     if folder is not None:

@@ -22,7 +22,7 @@ def apply_change(change: dict[str, Any] | None, imports: Imports, installed: Ins
         return []
     make = _CHANGES.get(str(change["kind"]))
     if make is None:
-        return [f"there is no trial of the kind {change['kind']!r}"]
+        return [f"there is no trial of kind {change['kind']!r}"]
     make(dict(change.get("settings", {})), imports, installed)
     return []
 

@@ -15,9 +15,9 @@ _FULL = 0.95
 _BY_ROOT = ("Adam", "RMSprop", "Adagrad", "LAMB", "Lion", "RAdam")
 _BOUNDS = {
     "memory": "the next size does not fit into memory",
-    "data": "no pass has more samples, or --max-batch",
-    "error": "the script fails with a larger one",
-    "time": "the time was over; --seconds gives more",
+    "data": "an epoch has no more samples, or --max-batch was reached",
+    "error": "the script fails with a larger size",
+    "time": "the time was up; --seconds allows more",
     "": "the script ended",
 }
 
@@ -55,8 +55,8 @@ class BatchReport:
         return [head, self._limit(), [], *self._table(), [], *self._verdict()]
 
     def _limit(self) -> Line:
-        whose = "the device has free" if self.loader["on_device"] else "the process may use"
-        return [(f"  memory: at most {bytes_text(self.search.limit_bytes)}, what {whose}", "")]
+        whose = "the device's free memory" if self.loader["on_device"] else "the limit of the process"
+        return [(f"  memory: at most {bytes_text(self.search.limit_bytes)}, {whose}", "")]
 
     def _table(self) -> list[Line]:
         heads = ["batch", "step", "a sample", "samples/s", "gain", "waits", "memory", "lr"]
@@ -86,19 +86,20 @@ class BatchReport:
         if best is None:
             return lines
         if best is self.now:
-            said = "the batch size of now is as fast as any: larger ones gain less than 5%"
+            said = "the current batch size is as fast as any: larger ones gain less than 5%"
         elif self.now is None:
             said = f"{best.samples_s:,.0f} samples/s"
         else:
-            said = (
-                f"{best.samples_s / self.now.samples_s:.2f}x the samples a second of now; larger ones gain less than 5%"
-            )
+            gain = best.samples_s / self.now.samples_s
+            said = f"{gain:.2f}x the current samples per second; larger ones gain less than 5%"
         lines.append([("  fastest: ", "bold green"), (f"{best.size}", "bold"), (f"; {said}", "")])
         how, rates = self.rate(best.size)
         if rates and best.size != self.search.now:
             shown = ", ".join(f"{old:g} -> {new:.3g}" for old, new in zip(self.loader["rates"], rates, strict=True))
             usual = f"{how}, usual for {self.loader['optimizer']}"
-            lines.append([(f"  learning rate: {shown} ({usual}): a start; another batch size is another training", "")])
+            lines.append(
+                [(f"  learning rate: {shown} ({usual}); a starting point: another batch size changes the training", "")]
+            )
         return lines
 
     def as_dict(self, script: str, notes: list[str]) -> dict[str, Any]:

@@ -35,9 +35,9 @@ class IdealResult:
     def text(self) -> str:
         """One sentence for the verdict."""
         if self.free_s is None or self.real_s is None:
-            return f"{self.dataset}: too few batches to say what free data would give"
+            return f"{self.dataset}: too few batches to tell what free data would gain"
         return (
-            f"{self.dataset}: {1 / self.real_s:.3g} batches/s as it is, {1 / self.free_s:.3g} with free data "
+            f"{self.dataset}: {1 / self.real_s:.3g} batches/s as is, {1 / self.free_s:.3g} with free data "
             f"({self.gain:.2g}x; {self.real_batches} and {self.free_batches} batches)"
         )
 

@@ -174,7 +174,7 @@ class Tuner:
             if workers > cpu_count() and self.most_workers is None and best.settings.workers < cpu_count():
                 break  # more of them than processors: only where each so far has helped, as with slow disks
             if not self._is_time_left():
-                self.notes.append(f"after {self.budget.seconds:g} s nothing more was tried; --seconds gives more time")
+                self.notes.append(f"nothing more was tried after {self.budget.seconds:g} s; --seconds allows more")
                 break
             trial = yield from self._try(now.with_workers(workers))
             if self._is_better(trial, best):

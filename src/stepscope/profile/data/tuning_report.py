@@ -139,8 +139,8 @@ class TuningReport:
     def _verdict(self) -> list[Line]:
         best, tuner = self.best, self.tuner
         if best is None or not self.is_worth_it:
-            why = "" if best is tuner.now else ", what others gain is within the noise"
-            kept: Line = [("  leave it as it is: ", "bold green"), (f"no other setting was faster{why}", "")]
+            why = "" if best is tuner.now else ": the gains of others are within the noise"
+            kept: Line = [("  keep the current settings: ", "bold green"), (f"no other setting was faster{why}", "")]
             return [kept, *self._why_no_workers()]
         count = sum(len(one.turns) for one in [best, *tuner.again] if one.settings == best.settings)
         measured = (
@@ -162,19 +162,19 @@ class TuningReport:
         what = (
             "a dataset for spawned workers must be picklable: no lambdas, open files or local classes in it"
             if "pickle" in error.lower()
-            else "the dataset must work in a process of its own: open files and connections there, not before"
+            else "the dataset must work in a separate process: open files and connections there, not before"
         )
         return [[("  no worker could be tried: ", "bold yellow"), (error, "")], *_wrapped(what)]
 
     def _enough(self) -> str:
         """How many workers are enough, or what is left to gain."""
         if self.free_s is None or self.best_s is None:
-            return "what training would take with free data is not known"
+            return "the time of a step with free data is unknown"
         if self.best_s / self.free_s < 1.05:
             return f"that is enough: with free data a step takes {time_text(self.free_s)}, hardly less"
         waits = self.best.wait_s / self.best_s if self.best is not None else 1.0
         if waits < 0.05:
-            return f"that is enough: training waits for data {waits * 100:.0f}% of a step now"
+            return f"that is enough: training now waits for data {waits * 100:.0f}% of a step"
         most = max(one.settings.workers for one in self.tuner.trials)
         if not self.tuner.shares:
             what = "for more than one worker the stream must share its samples among them"

@@ -60,7 +60,7 @@ def known_meta(path: Path) -> Known:
     if seal == "damaged":
         raise BadData(
             f"{file} is damaged: it does not match its checksum, and the run's logs hold no copy of it; "
-            + _what_to_do(path, 'or, to believe what it says now, remove its "checksum" line')
+            + _what_to_do(path, 'or, to accept its current content, remove its "checksum" line')
         )
     return Known(_decoded(data, file, _what_to_do(path, "or correct it in a text editor")))
 

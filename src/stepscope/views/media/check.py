@@ -31,5 +31,5 @@ def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
     if width * height > MAX_PIXELS:
         return f"it claims to have {width:,} x {height:,} pixels, more than the {MAX_PIXELS:,} that are shown"
     if whole and found.endswith("png") and b"IEND" not in head:  # a browser would silently show it blank
-        return "it is cut off before its end"
+        return "it is truncated"
     return None
