@@ -129,7 +129,7 @@ def short_traceback(traceback: str, most: int = 3500) -> str:
 
 
 def _frames_of(traceback: str) -> list[list[str]]:
-    """The lines of each frame; what stands before, between and behind tracebacks is a frame of its own."""
+    """The lines of each frame; text before, between and after tracebacks forms its own."""
     frames: list[list[str]] = [[]]
     for line in traceback.splitlines():
         ends_frames = bool(line) and not line.startswith(" ")

@@ -245,7 +245,7 @@ def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding], quie
 
 
 def _answer_lines(state: str, given: list[Answer]) -> list[str]:
-    """The answers of one state, which stands before the first."""
+    """The answers of one state, which labels the first."""
     heads = [state, *[""] * len(given)]
     said = [f" ({answer.said})" if answer.said else "" for answer in given]
     return [f"  {head:<12} {answer.question}{words}" for head, answer, words in zip(heads, given, said, strict=False)]

@@ -156,7 +156,7 @@ def _value_after(text: str, name: _Name, bare: _Bare) -> Iterator[Span]:
 
 
 def _tag_content(text: str, name: _Name, at: int) -> Iterator[Span]:
-    """What stands in `<name>...</name>`."""
+    """The text inside `<name>...</name>`."""
     opens = name.start > 0 and text[name.start - 1] == "<"
     inner = _TAGGED.match(text, at) if opens else None
     if inner is not None:
