@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from stepscope.sweep.backends import job_manifest, slurm_script, worker_command
+from stepscope.sweep.outcome import Outcome
 from stepscope.sweep.pausing import Pause
 from stepscope.sweep.spec import Sweep, sweep_from
-from stepscope.sweep.strategies import Outcome
 
 SCRIPT = """
 import stepscope

@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
+from stepscope.sweep.outcome import Outcome
 from stepscope.sweep.space import SearchSpace, nested
 from stepscope.sweep.spec import Metric, Sweep, read_sweep, sweep_from
-from stepscope.sweep.strategies import Outcome, Strategy, make_strategy
+from stepscope.sweep.strategies import Strategy, make_strategy
 
 __all__ = [
     "Metric",

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep.changes import changes, same
 from stepscope.sweep.journal import Journal
+from stepscope.sweep.outcome import Outcome
 from stepscope.sweep.process import Process, find_by_variable
 from stepscope.sweep.readings import Reader, few_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.start import assigned_text
-from stepscope.sweep.strategies import Outcome
 from stepscope.sweep.trials import History, Trial, replay
 from stepscope.track.sweep_assignment import VARIABLE
 

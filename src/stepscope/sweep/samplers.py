@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from stepscope.errors import MissingExtra
 from stepscope.sweep.distributions import Distributions
+from stepscope.sweep.outcome import Outcome
 from stepscope.sweep.space import SearchSpace
-from stepscope.sweep.strategies import Outcome
 
 METHODS: dict[str, tuple[str, str | None]] = {
     "random": ("RandomSampler", None),

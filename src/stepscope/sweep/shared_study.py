@@ -18,11 +18,11 @@ from typing import Any
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.sweep.distributions import Distributions
+from stepscope.sweep.outcome import Outcome
 from stepscope.sweep.pausing import Pause
 from stepscope.sweep.pruning import optunas_pruner
 from stepscope.sweep.samplers import make_sampler, need_optuna, state_of
 from stepscope.sweep.spec import Sweep
-from stepscope.sweep.strategies import Outcome
 
 SILENT = 6
 """Heartbeats that may be missed."""

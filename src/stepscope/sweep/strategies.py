@@ -7,13 +7,14 @@ again, so that a sweep continues as if it had never stopped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from stepscope.errors import ConfigError
+from stepscope.sweep.outcome import Outcome
+from stepscope.sweep.samplers import OptunaStrategy
 from stepscope.sweep.space import SearchSpace
 
 if TYPE_CHECKING:
@@ -21,18 +22,6 @@ if TYPE_CHECKING:
 
 TRIES = 200
 """Draws for a setting that was not there yet, before a small space counts as exhausted."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How one run of a sweep ended, for the strategy to learn from."""
-
-    number: int
-    params: Mapping[str, Any]
-    state: Literal["finished", "pruned", "diverged", "failed", "timeout"]
-    value: float | None = None
-    readings: Mapping[int, float] | None = None
-    """The metric by step, where the strategy may learn from a run that was stopped early."""
 
 
 class Strategy(Protocol):
@@ -53,8 +42,6 @@ def make_strategy(sweep: Sweep, seed: int | None = None) -> Strategy:
         return Grid(sweep.space)
     if sweep.method == "random":
         return AtRandom(sweep.space, chosen)
-    from stepscope.sweep.samplers import OptunaStrategy
-
     if sweep.metric is None:
         raise ConfigError(f"method {sweep.method} learns from a metric; add `metric: {{name: val_loss, goal: min}}`")
     return OptunaStrategy(sweep.method, sweep.space, sweep.metric.goal, chosen, parallel=sweep.parallel)
