@@ -109,7 +109,7 @@ def test_the_script_is_stopped_and_saves_nothing(done: dict[str, dict[str, Any]]
     [
         ("no_loader", "the script read no batch from a torch DataLoader"),
         ("no_training", "read 10 batches but never called backward()"),
-        ("too_small", "gave too few batches (3 in all)"),
+        ("too_small", "gave too few batches (3 in total)"),
     ],
 )
 def test_what_cannot_be_tuned_is_said_with_what_to_do(done: dict[str, dict[str, Any]], name: str, said: str) -> None:
@@ -123,7 +123,7 @@ def test_a_crash_is_the_scripts_own(done: dict[str, dict[str, Any]]) -> None:
     result = done["crashes"]
     assert result["code"] == 1
     assert "ValueError: boom" in result["err"]
-    assert "the script crashed before all was tried" in result["out"]
+    assert "the script crashed before all settings were tried" in result["out"]
 
 
 def test_wrong_options_are_said() -> None:

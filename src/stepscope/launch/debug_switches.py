@@ -6,6 +6,7 @@ import inspect
 import os
 import random
 from functools import wraps
+from types import ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -39,13 +40,13 @@ def _deterministic(imports: Imports) -> str:
     )
 
 
-def _deterministic_torch(torch: Any) -> None:
+def _deterministic_torch(torch: ModuleType) -> None:
     torch.manual_seed(SEED)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.set_flags(_benchmark=False)
 
 
-def _eager(torch: Any, installed: Installed) -> None:
+def _eager(torch: ModuleType, installed: Installed) -> None:
     """`torch.compile` returns its argument unchanged."""
 
     def left_alone(plain: Any) -> Any:

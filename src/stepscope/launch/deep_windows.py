@@ -7,6 +7,7 @@ import shutil
 import statistics
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from stepscope import events, fence
@@ -62,7 +63,7 @@ class Deep:
         self._anomaly = Anomaly() if "anomaly" in options.on else None
         self._file = RequestFile(run, rank) if "button" in options.on else None
 
-    def start(self, torch: Any) -> None:
+    def start(self, torch: ModuleType) -> None:
         """The script has imported torch."""
         from stepscope.runs.format.writer_identity import host_name
 

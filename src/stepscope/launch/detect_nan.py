@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
@@ -30,7 +31,7 @@ class DetectNan:
         self._due = False
         self._subscription: events.Subscription | None = None
 
-    def start(self, torch: Any) -> None:
+    def start(self, torch: ModuleType) -> None:
         self._subscription = events.subscribe(
             _WHO,
             thread=threading.get_ident(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Container, Iterator
+from types import ModuleType
 from typing import Any
 
 from stepscope.launch.source_names import assigned_name, loop_variables, loss_name, makes_several_optimizers
@@ -25,7 +26,7 @@ def model_name(optimizer: Any) -> str | None:
     Global variables are asked first. Reading the locals of a function would keep the tensors among them alive: there it
     is the name that the model was assigned to in the source, or its class.
     """
-    torch: Any = sys.modules["torch"]
+    torch: ModuleType = sys.modules["torch"]
     main = dict(vars(sys.modules["__main__"]))
     if "get_ipython" in main:
         return None  # a notebook's variables are those of all its cells
@@ -53,7 +54,7 @@ def _smallest_around(wanted: set[int], modules: list[tuple[str, Any]], loops: Co
     return min(found)[-1] if found else ""
 
 
-def _with_elements(name: str, value: Any, torch: Any) -> Iterator[tuple[str, Any]]:
+def _with_elements(name: str, value: Any, torch: ModuleType) -> Iterator[tuple[str, Any]]:
     """A global variable, and what it holds, where that is a list or dictionary of models or optimizers."""
     yield name, value
     if isinstance(value, torch.nn.ModuleList | torch.nn.ModuleDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Part:
     def begin(self) -> None:
         """The script is about to run; nothing of torch may be imported here."""
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         """The script has imported torch."""
 
     def end(self, ended: Ended) -> None:

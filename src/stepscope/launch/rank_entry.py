@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.common import clocks
@@ -47,7 +48,7 @@ class _Visit(Part):
         self._visitor: Visitor | None = None
         self._failed_at: float | None = None
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         from stepscope.launch.child_processes import Visitor
 
         self._visitor = Visitor(self._note)

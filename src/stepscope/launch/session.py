@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.launch.part import Ended, Part
@@ -37,7 +38,7 @@ class Session:
             fence.call("preparing the launch", part.begin)
         self.around.imports.when("torch", self._torch_came)
 
-    def _torch_came(self, torch: Any) -> None:
+    def _torch_came(self, torch: ModuleType) -> None:
         if os.getpid() != self._pid:  # a forked child that imports it first
             return
         for part in self._parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -71,7 +72,7 @@ class _Tuning(Part):
         self.made = Loaders()
         self._places = Installed()
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         self.made.install(self._places)
         self._tuner.diversion.install(sys.modules["torch.utils.data.dataloader"])
         halt_schedules(self._around.imports, self._places, lambda: self._tuner.loader is not None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from types import ModuleType
 from typing import Any
 
 from stepscope.common import clocks
@@ -55,7 +56,7 @@ class _Mark:
     def is_set(self) -> bool:
         return self._event is not None
 
-    def set(self, torch: Any, stream: Any) -> None:
+    def set(self, torch: ModuleType, stream: Any) -> None:
         event = torch.cuda.Event()
         event.record(stream)
         self._event = event
@@ -77,7 +78,7 @@ class _Lane:
         self.used = False
         self.last_mark = 0.0
 
-    def mark(self, torch: Any) -> None:
+    def mark(self, torch: ModuleType) -> None:
         self.next.set(torch, self.stream)
         self.next = _Mark()
         self.used = False
@@ -91,7 +92,7 @@ class CopyRoom:
         self._free: dict[tuple[Any, int], list[Any]] = {}
         self._lanes: dict[tuple[Any, int], _Lane] = {}
 
-    def take_slot(self, torch: Any, dtype: Any, count: int) -> Any:
+    def take_slot(self, torch: ModuleType, dtype: Any, count: int) -> Any:
         free = self._free.setdefault((dtype, count), [])
         try:
             return free.pop()
@@ -103,7 +104,7 @@ class CopyRoom:
     def give_back(self, slot: Any, dtype: Any, count: int) -> None:
         self._free[dtype, count].append(slot)
 
-    def mark_for(self, torch: Any, device: Any) -> _Mark:
+    def mark_for(self, torch: ModuleType, device: Any) -> _Mark:
         """The mark that will cover what was just queued on the device's current stream."""
         stream = torch.cuda.current_stream(device)
         lane = self._lanes.get((device, stream.cuda_stream))
@@ -128,7 +129,7 @@ class AsyncCopy:
 
     __slots__ = ("_dtype", "_mark", "_room", "_slot", "places")
 
-    def __init__(self, torch: Any, places: list[int], tensors: list[Any], room: CopyRoom) -> None:
+    def __init__(self, torch: ModuleType, places: list[int], tensors: list[Any], room: CopyRoom) -> None:
         self.places = places
         first = tensors[0]
         self._room, self._dtype = room, first.dtype

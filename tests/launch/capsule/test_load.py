@@ -54,7 +54,7 @@ def test_an_honest_capsule_gives_its_batch_and_sources(folder: Path) -> None:
 )
 def test_a_manifest_that_is_not_ours_is_refused(folder: Path, text: str) -> None:
     (folder / "capsule.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(BadData, match=r"not a capsule\.json of Stepscope"):
+    with pytest.raises(BadData, match=r"not a Stepscope capsule\.json"):
         open_folder(folder)
 
 
@@ -75,7 +75,7 @@ def test_a_source_that_was_changed_is_refused(folder: Path) -> None:
     (folder / "source" / "train.py").write_text("import os; os.remove('/')\n")
     capsule = open_folder(folder)
     source = capsule.manifest.sources[0]
-    with pytest.raises(BadData, match="its hash differs"):
+    with pytest.raises(BadData, match="its hash does not match"):
         capsule.source(source.inner, source.sha256)
 
 

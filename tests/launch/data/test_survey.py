@@ -64,7 +64,7 @@ def test_dicts_words_numbers_and_arrays_are_told_apart() -> None:
     ("make", "said"),
     [
         (lambda i: torch.tensor([float("nan") if i == 3 else 1.0 + i, 2.0]), "NaN or Inf in 1 of 24 samples"),
-        (lambda i: np.full((4, 4), i + 0.5), "float64: 128 B a sample, twice that of float32"),
+        (lambda i: np.full((4, 4), i + 0.5), "float64: 128 B per sample, twice as much as float32"),
         (
             lambda i: torch.arange(0.0, 255.0, 5.0) + i % 2,
             "whole numbers 0..251: 204 B per sample; uint8 takes 51 B",

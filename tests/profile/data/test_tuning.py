@@ -223,7 +223,7 @@ def test_a_setting_that_fails_is_said_and_passed_over() -> None:
     }
     text = "".join(part for line in TuningReport(tuner, None).lines() for part, _ in line)
     assert "no worker could be tried: OSError: the file is not open here" in text
-    assert "must work in a process of its own" in text
+    assert "must work in a separate process" in text
 
 
 def test_what_cannot_be_pickled_is_said_with_what_to_do() -> None:

@@ -14,6 +14,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -109,7 +110,7 @@ class Packer:
         packed = {str(k): self.pack(v, f"{where}.{k}", depth) for k, v in state.items()}
         return {"$object": f"{type(value).__module__}:{type(value).__qualname__}", "kind": kind, "fields": packed}
 
-    def _array(self, numpy: Any, value: Any, where: str) -> Any:
+    def _array(self, numpy: ModuleType, value: Any, where: str) -> Any:
         try:
             tensor = torch.from_numpy(numpy.array(value))
         except (TypeError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -22,7 +23,7 @@ class FollowedLoop(Part):
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         self._loop.install()
 
     def end(self, ended: Ended) -> None:
@@ -37,7 +38,7 @@ class Limited(Part):
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         self._limiter.install_loaders(sys.modules["torch.utils.data.dataloader"])
 
     def end(self, ended: Ended) -> None:

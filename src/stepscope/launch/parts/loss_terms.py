@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from stepscope import events, fence
@@ -35,7 +36,7 @@ class _Followed:
     paused = 0
     under_modes = False  # reading an attribute of a tensor is a call that a mode of the script would see
 
-    def __init__(self, torch: Any) -> None:
+    def __init__(self, torch: ModuleType) -> None:
         self._made: dict[int, tuple[Any, Made]] = {}
         """By identity, with a weak reference: another tensor may come to lie where one has gone."""
         self._tensor = torch.Tensor
@@ -99,7 +100,7 @@ class LossTerms(Part):
         self._arrivals: Any = None
         self._is_grad_enabled: Callable[[], bool] = bool
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         if not self._around.options.diagnose:
             return
         from stepscope.record.device_reads import Arrivals

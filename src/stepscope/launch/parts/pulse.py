@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 from stepscope import fence
 from stepscope.launch.auto_metrics import Logbook
@@ -32,7 +32,7 @@ class Logged(Part):
     def __init__(self, logbook: Logbook) -> None:
         self._logbook = logbook
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         self._logbook.start()
 
     def end(self, ended: Ended) -> None:
@@ -47,7 +47,7 @@ class Windows(Part):
     def __init__(self, around: Around, deep: Deep | None) -> None:
         self._around, self._deep = around, deep
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         deep = self._deep
         if deep is not None:
             fence.call("preparing windows", deep.start, torch)

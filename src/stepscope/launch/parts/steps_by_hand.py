@@ -7,6 +7,7 @@ of a model to the next where `torch.func` makes the gradients (`functional_weigh
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from stepscope import events, fence
@@ -32,7 +33,7 @@ class StepsByHand(Part):
         self._functional: Any = None
         self._calls = 0
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         from stepscope.launch.functional_weights import FunctionalWeights
 
         self._functional = FunctionalWeights()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
 
 from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.detect_nan import DetectNan
@@ -56,7 +56,7 @@ class Values(Part):
         self._watch = watch
         self._detect = DetectNan(around.loop, around.reporter.say) if around.options.switches.detect_nan else None
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         if self._detect is None:
             return
         if self._watch.watcher is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 from stepscope import events
@@ -32,7 +33,7 @@ class NothingRecognized(Part):
         self._called = self._changed = 0
         self._weights: list[tuple[Any, int, Any]] = []
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         self._calls = events.subscribe(self.ending, model_begins=self._model_begins)
 
     def _model_begins(self, call: Any) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.launch.part import Ended, Part
@@ -37,7 +38,7 @@ class Watch(Part):
         """Once it has begun."""
         self.engine: Engine | None = None
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         if self._around.options.diagnose:
             from stepscope.record.collector import Rested
 

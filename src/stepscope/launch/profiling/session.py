@@ -7,6 +7,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -106,7 +107,7 @@ class Measured(Part):
         self.loop.before_backward.append(self._maybe_end)
         self.loop.before_step.append(lambda optimizer: self._maybe_end())
 
-    def torch_came(self, torch: Any) -> None:
+    def torch_came(self, torch: ModuleType) -> None:
         loaders = sys.modules["torch.utils.data.dataloader"]
         self.facts.install_loaders(loaders)
         if self.data is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from types import ModuleType
 from typing import Any
 
 from stepscope.events import Installed, caller, subscribe
@@ -87,7 +88,7 @@ _HELD = {
 """Switches that the script itself may set: the trial holds them."""
 
 
-def _switch(torch: Any, settings: dict[str, Any], installed: Installed) -> None:
+def _switch(torch: ModuleType, settings: dict[str, Any], installed: Installed) -> None:
     for name, value in settings.items():
         if name == "float32_matmul_precision":
             torch.set_float32_matmul_precision(value)
@@ -125,7 +126,7 @@ def _non_blocking(settings: dict[str, Any], imports: Imports, installed: Install
 
         return moved
 
-    def came(torch: Any) -> None:
+    def came(torch: ModuleType) -> None:
         for point in ("torch:Tensor.to", "torch:Tensor.cuda"):
             installed.wrap(point, layer)
 
@@ -146,7 +147,7 @@ def _optimizer(settings: dict[str, Any], imports: Imports, installed: Installed)
 
         return __init__
 
-    def came(torch: Any) -> None:
+    def came(torch: ModuleType) -> None:
         for name in ("Adam", "AdamW", "SGD", "Adagrad", "NAdam", "RAdam", "RMSprop"):
             installed.wrap("torch.optim:Optimizer.__init__", layer, owner=getattr(torch.optim, name))
 
@@ -161,7 +162,7 @@ def _set_to_none(settings: dict[str, Any], imports: Imports, installed: Installe
 
         return zero_grad
 
-    def came(torch: Any) -> None:
+    def came(torch: ModuleType) -> None:
         for point in ("torch.optim:Optimizer.zero_grad", "torch.nn:Module.zero_grad"):
             installed.wrap(point, layer)
 
@@ -175,7 +176,7 @@ def _root(change: Callable[[Any, Any, dict[str, Any]], None]) -> Change:
     """A change to each model, made as it is first called for training."""
 
     def make(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
-        def came(torch: Any) -> None:
+        def came(torch: ModuleType) -> None:
             changed: list[Any] = []
 
             def begins(call: Any) -> None:
@@ -208,15 +209,15 @@ def _made_or_over(change: Callable[[], None]) -> None:
         raise SystemExit(f"the change could not be made: {type(fault).__name__}: {fault}") from fault
 
 
-def _compile(torch: Any, module: Any, settings: dict[str, Any]) -> None:
+def _compile(torch: ModuleType, module: Any, settings: dict[str, Any]) -> None:
     module.compile(**settings)
 
 
-def _amp(torch: Any, module: Any, settings: dict[str, Any]) -> None:
+def _amp(torch: ModuleType, module: Any, settings: dict[str, Any]) -> None:
     lend_autocast(torch, module, settings)
 
 
-def lend_autocast(torch: Any, module: Any, settings: dict[str, Any]) -> Callable[[], None]:
+def lend_autocast(torch: ModuleType, module: Any, settings: dict[str, Any]) -> Callable[[], None]:
     """The forward of a model under autocast, until the returned function is called."""
     plain, dtype = module.forward, getattr(torch, str(settings.get("dtype", "bfloat16")))
     kind = next((one.device.type for one in module.parameters()), "cpu")
@@ -230,11 +231,11 @@ def lend_autocast(torch: Any, module: Any, settings: dict[str, Any]) -> Callable
     return lend(module, "forward", forward)
 
 
-def _float32(torch: Any, module: Any, settings: dict[str, Any]) -> None:
+def _float32(torch: ModuleType, module: Any, settings: dict[str, Any]) -> None:
     lend_single_precision(torch, module)
 
 
-def _channels_last(torch: Any, module: Any, settings: dict[str, Any]) -> None:
+def _channels_last(torch: ModuleType, module: Any, settings: dict[str, Any]) -> None:
     module.to(memory_format=torch.channels_last)
 
     def turned(args: Any) -> Any:

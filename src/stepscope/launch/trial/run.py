@@ -12,6 +12,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
+from types import ModuleType
 from typing import Any
 
 from stepscope.events import Installed, subscribe
@@ -38,7 +39,7 @@ class Timed:
         self._graphs: int | None = None
         self._compiled_at = 0
 
-    def install(self, torch: Any, installed: Installed) -> None:
+    def install(self, torch: ModuleType, installed: Installed) -> None:
         self._torch = torch
         installed.add(subscribe("timing a trial", order=90, step_ends=self._stepped).remove)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from types import ModuleType
 from typing import Any
 
 from stepscope.events import quietly
 from stepscope.events.objects import lend
 
 
-def lend_single_precision(torch: Any, module: Any, optimizers: Sequence[Any] = ()) -> Callable[[], None]:
+def lend_single_precision(torch: ModuleType, module: Any, optimizers: Sequence[Any] = ()) -> Callable[[], None]:
     """Until the returned function is called. Outputs are float64 as before, because the loss may meet float64 targets.
 
     A model that cannot be called this way is called as it was.
@@ -41,7 +42,7 @@ def lend_single_precision(torch: Any, module: Any, optimizers: Sequence[Any] = (
     return undo
 
 
-def _convert(torch: Any, module: Any, optimizers: Sequence[Any], old: Any, new: Any) -> None:
+def _convert(torch: ModuleType, module: Any, optimizers: Sequence[Any], old: Any, new: Any) -> None:
     with quietly(), torch.no_grad():
         for one in [*module.parameters(), *module.buffers()]:
             if one.dtype == old:
@@ -52,7 +53,7 @@ def _convert(torch: Any, module: Any, optimizers: Sequence[Any], old: Any, new: 
                 state.update({key: value.to(new) for key, value in state.items() if _is(torch, value, old)})
 
 
-def _cast(torch: Any, value: Any, old: Any, new: Any) -> Any:
+def _cast(torch: ModuleType, value: Any, old: Any, new: Any) -> Any:
     if _is(torch, value, old):
         return value.to(new)
     if type(value) in (tuple, list):
@@ -60,5 +61,5 @@ def _cast(torch: Any, value: Any, old: Any, new: Any) -> Any:
     return {key: _cast(torch, one, old, new) for key, one in value.items()} if type(value) is dict else value
 
 
-def _is(torch: Any, value: Any, dtype: Any) -> bool:
+def _is(torch: ModuleType, value: Any, dtype: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype == dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, Protocol
 
 from stepscope.events import Installed, quietly, subscribe
@@ -79,25 +80,25 @@ class LayerSwitch:
     close = off
 
 
-def _threads(torch: Any, value: Any) -> Any:
+def _threads(torch: ModuleType, value: Any) -> Any:
     before = torch.get_num_threads()
     torch.set_num_threads(int(value))
     return before
 
 
-def _precision(torch: Any, value: Any) -> Any:
+def _precision(torch: ModuleType, value: Any) -> Any:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision(value)
     return before
 
 
-def _benchmark(torch: Any, value: Any) -> Any:
+def _benchmark(torch: ModuleType, value: Any) -> Any:
     before = torch.backends.cudnn.benchmark
     torch.backends.cudnn.set_flags(_benchmark=bool(value))
     return before
 
 
-def _deterministic(torch: Any, value: Any) -> Any:
+def _deterministic(torch: ModuleType, value: Any) -> Any:
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(bool(value))
     return before

@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 _SHARE = 0.8
 """Of what a machine has free: the rest stays for everything else, so that nothing is swapped out."""
@@ -65,7 +65,7 @@ class Memory:
             return
         self._bounded = True
         if self.on_device:
-            torch: Any = sys.modules["torch"]
+            torch: ModuleType = sys.modules["torch"]
             total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
             torch.cuda.set_per_process_memory_fraction(min(1.0, self.limit / total))
         elif sys.platform == "linux":

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weakref import finalize
 
@@ -178,7 +179,7 @@ class Profiler:
     def _is_on(self) -> bool:
         return self._calls is not None or (self._window is not None and self._window.is_on)
 
-    def _look(self, torch: Any) -> None:
+    def _look(self, torch: ModuleType) -> None:
         """Advice needs to know loaders and optimizers; steps without p.step() end with the optimizer's."""
         from stepscope.profile.collect.facts import Facts
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter_ns, thread_time_ns
+from types import ModuleType
 from typing import Any
 
 from stepscope import events, fence
@@ -32,7 +33,7 @@ _SIDE, _DEVICE_SIDE = 768, 4096
 _BUSY = 0.25
 
 
-def calibrated(torch: Any) -> dict[str, Any]:
+def calibrated(torch: ModuleType) -> dict[str, Any]:
     """The figures of this machine: kept ones, or measured now; {} where they cannot be measured."""
     file = cache_folder() / "machine.json"
     key = _key(torch)
@@ -47,7 +48,7 @@ def calibrated(torch: Any) -> dict[str, Any]:
     return figures
 
 
-def _key(torch: Any) -> str:
+def _key(torch: ModuleType) -> str:
     """What the figures depend on. They are measured again where one of it is new."""
     device = torch.cuda.get_device_name() if torch.cuda.is_initialized() else "cpu"
     parts = (platform.node(), platform.processor(), _processor(), usable_cores(), torch.__version__, device)
@@ -83,7 +84,7 @@ def _write(file: Path, machines: dict[str, Any]) -> None:
 # -- measuring --------------------------------------------------------------------------------------------------------
 
 
-def _measure(torch: Any) -> dict[str, Any]:
+def _measure(torch: ModuleType) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     parts = [_host, _workers] + [_device] * bool(torch.cuda.is_initialized())
     for part in parts:
@@ -103,7 +104,7 @@ def _quickest(action: Callable[[], Any], times: int = 5) -> float:
     return float(max(1, min(taken)))
 
 
-def _host(torch: Any) -> dict[str, float]:
+def _host(torch: ModuleType) -> dict[str, float]:
     """Operations, copies, and what threads and float32 give a large product."""
     small, large = torch.ones(16), torch.ones(2 << 20)
     target = torch.empty_like(large)
@@ -144,7 +145,7 @@ class _Ones:
         return self.sample
 
 
-def _workers(torch: Any) -> dict[str, float]:
+def _workers(torch: ModuleType) -> dict[str, float]:
     """One worker of a DataLoader: its start, and what it costs both sides to hand a batch over."""
     if sys.platform != "linux":
         return {}  # elsewhere a worker imports the script again: that cannot be measured in passing
@@ -158,7 +159,7 @@ def _workers(torch: Any) -> dict[str, float]:
     }
 
 
-def _one_worker(torch: Any, numbers: int) -> tuple[float, float, float]:
+def _one_worker(torch: ModuleType, numbers: int) -> tuple[float, float, float]:
     """(nanoseconds to the first batch, of the training for a batch, from one batch to the next)"""
     from torch.utils.data import DataLoader
 
@@ -182,7 +183,7 @@ def _one_worker(torch: Any, numbers: int) -> tuple[float, float, float]:
     return float(start), fmean(sorted(works)[:half]), fmean(sorted(walls)[:half])
 
 
-def _device(torch: Any) -> dict[str, float]:
+def _device(torch: ModuleType) -> dict[str, float]:
     """Launches, copies to the device, and what tensor cores give a large product."""
     wait = torch.cuda.synchronize
 

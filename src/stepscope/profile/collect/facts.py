@@ -18,6 +18,7 @@ from __future__ import annotations
 import threading
 import weakref
 from functools import wraps
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
@@ -82,7 +83,7 @@ class Facts:
         return self.look is not None and self.look.over
 
     @fence.fenced(_WHO)
-    def install(self, torch: Any) -> None:
+    def install(self, torch: ModuleType) -> None:
         from stepscope.events.warning_places import place_warnings
         from stepscope.profile.collect.facts_look import Look
 

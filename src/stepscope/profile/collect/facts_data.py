@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import ModuleType
 from typing import Any
 
 _MOST_VALUES = 4_000_000
@@ -108,7 +109,7 @@ def describe_batch(batch: Any) -> dict[str, Any]:
         return _described(torch, batch)
 
 
-def _described(torch: Any, batch: Any) -> dict[str, Any]:
+def _described(torch: ModuleType, batch: Any) -> dict[str, Any]:
     leaves = [one for one in _leaves(batch) if isinstance(one, torch.Tensor)]
     if not leaves:
         return {}
@@ -127,7 +128,7 @@ def _described(torch: Any, batch: Any) -> dict[str, Any]:
     return found
 
 
-def _has_cuda(torch: Any) -> bool:
+def _has_cuda(torch: ModuleType) -> bool:
     return bool(torch.cuda.is_initialized())
 
 
@@ -139,7 +140,7 @@ def _leaves(batch: Any, depth: int = 4) -> list[Any]:
     return [batch]
 
 
-def _smaller(torch: Any, values: Any) -> tuple[str, int] | None:
+def _smaller(torch: ModuleType, values: Any) -> tuple[str, int] | None:
     """The number format that would hold these values without loss, and its bytes; None when it is small already."""
     if values.dtype == torch.float64:
         return "float32", 4

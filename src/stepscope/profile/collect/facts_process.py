@@ -6,6 +6,7 @@ import os
 import statistics
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import psutil
@@ -32,7 +33,7 @@ def step_figures(count: int, walls: list[tuple[int, int, int, int, int]]) -> dic
     return figures
 
 
-def device(torch: Any) -> dict[str, Any]:
+def device(torch: ModuleType) -> dict[str, Any]:
     """The accelerator the process has used; `{"kind": "cpu"}` when it used none.
 
     `cuda.is_available()` is never asked: it starts the driver, and processes forked after that cannot use it.
@@ -59,13 +60,13 @@ def device(torch: Any) -> dict[str, Any]:
     return {"kind": "cpu"}
 
 
-def memory_now(torch: Any) -> tuple[int, int]:
+def memory_now(torch: ModuleType) -> tuple[int, int]:
     """Bytes (allocated on the device, resident on the host)."""
     on_device = torch.cuda.memory_allocated() if torch.cuda.is_initialized() else 0
     return int(on_device), int(psutil.Process().memory_info().rss)
 
 
-def cpu(torch: Any) -> dict[str, Any]:
+def cpu(torch: ModuleType) -> dict[str, Any]:
     return {
         "cores": usable_cores(),
         "threads": torch.get_num_threads(),
@@ -93,7 +94,7 @@ def environment() -> dict[str, str]:
     return {name: os.environ[name][:200] for name in _ENVIRONMENT if name in os.environ}
 
 
-def flags(torch: Any) -> dict[str, Any]:
+def flags(torch: ModuleType) -> dict[str, Any]:
     """The switches as they are in the middle of training."""
     cudnn = torch.backends.cudnn
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events
@@ -141,6 +142,6 @@ class CudaHistory:
             torch.cuda.memory._record_memory_history(None)
 
 
-def _history_is_on(torch: Any) -> bool:
+def _history_is_on(torch: ModuleType) -> bool:
     asks = getattr(torch._C, "_cuda_isHistoryEnabled", None)
     return bool(asks()) if asks is not None else False

@@ -7,6 +7,7 @@ analysis reads them when the trace has no Python calls.
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 from stepscope import events
@@ -18,7 +19,7 @@ from stepscope.profile.trace.python_names import MODULE_SPAN
 _SPAN = "profiler span"
 
 
-def hidden_span(torch: Any, name: str) -> Any:
+def hidden_span(torch: ModuleType, name: str) -> Any:
     """A span of torch.profiler, begun; its begin and end are operations that no mode of the script is to see."""
     span = torch.autograd.profiler.record_function(name)
     with events.quietly():

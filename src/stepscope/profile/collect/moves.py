@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from threading import get_ident
+from types import ModuleType
 from typing import Any
 
 from stepscope.common import clocks
@@ -28,7 +29,7 @@ class Moves:
         self._inside: set[int] = set()
         self._is_on = False
 
-    def install(self, torch: Any, *, always: bool = False) -> None:
+    def install(self, torch: ModuleType, *, always: bool = False) -> None:
         """Stand at the moves, if a device is in use by now; may be asked again. `always` is for tests without one."""
         if self._is_on or not (always or uses_accelerator(torch)):
             return
@@ -40,7 +41,7 @@ class Moves:
         self._is_on = False
         self._installed.remove()
 
-    def _timed(self, move: Callable[..., Any], torch: Any) -> Callable[..., Any]:
+    def _timed(self, move: Callable[..., Any], torch: ModuleType) -> Callable[..., Any]:
         plain, unseen = (torch.Tensor, torch.nn.Parameter), torch._C.DisableTorchFunction
         compiling, clock, moved, inside = torch.compiler.is_compiling, self._clock, self._moved, self._inside
 
@@ -67,7 +68,7 @@ class Moves:
         return timed
 
 
-def uses_accelerator(torch: Any) -> bool:
+def uses_accelerator(torch: ModuleType) -> bool:
     """Whether the script has woken a device up. Asking whether there is one would wake its driver, and processes that
     are forked after that cannot use it."""
     if torch.cuda.is_initialized():

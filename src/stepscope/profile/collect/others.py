@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -28,7 +29,7 @@ class TheirProfiler:
     def is_going(self) -> bool:
         return bool(self._going)
 
-    def install(self, torch: Any) -> None:
+    def install(self, torch: ModuleType) -> None:
         for name in ("_prepare_trace", "_start_trace", "__enter__"):
             self._installed.wrap(f"{_PROFILE}.{name}", self._beginning)
         self._installed.wrap(f"{_PROFILE}.__exit__", self._ending)

@@ -13,6 +13,7 @@ import threading
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events
@@ -49,12 +50,12 @@ class WindowOptions:
         return asdict(self)
 
 
-def someone_profiles(torch: Any) -> bool:
+def someone_profiles(torch: ModuleType) -> bool:
     """Whether a profiler of torch is at work now, whoever started it."""
     return bool(torch._C._autograd._profiler_enabled())
 
 
-def stacks_are_safe(torch: Any) -> bool:
+def stacks_are_safe(torch: ModuleType) -> bool:
     """Whether Python calls can be followed: where somebody has replaced `Module.__call__` by a function that does not
     call its first argument `self`, torch.profiler crashes the process."""
     code = getattr(torch.nn.Module.__call__, "__code__", None)
@@ -65,7 +66,7 @@ class TorchWindow:
     """prepare -> start -> mark(step) ... -> stop -> save. Each may take milliseconds; none raises into the script's
     code, because all are called behind the fence."""
 
-    def __init__(self, torch: Any, options: WindowOptions, *, secret: bool = True) -> None:
+    def __init__(self, torch: ModuleType, options: WindowOptions, *, secret: bool = True) -> None:
         """`secret`: the script knows nothing of it; else the script asked for it, and a window of a run makes way."""
         self.options = options
         self._secret = secret
@@ -256,7 +257,7 @@ def _rename_first(file: str, old: str, new: str) -> None:
             whole[at : at + len(old)] = new.encode()
 
 
-def _device(torch: Any, only_in_use: bool) -> str | None:
+def _device(torch: ModuleType, only_in_use: bool) -> str | None:
     """What to trace besides the host: what the script uses; where it asked for the profile itself, what there is."""
     if only_in_use:  # asking what there is would wake the driver: see moves.py
         names = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None)}
@@ -265,7 +266,7 @@ def _device(torch: Any, only_in_use: bool) -> str | None:
     return next((name.lower() for name in ("CUDA", "XPU") if name in kinds), None)
 
 
-def _device_asked_for(torch: Any, only_in_use: bool) -> dict[str, Any]:
+def _device_asked_for(torch: ModuleType, only_in_use: bool) -> dict[str, Any]:
     """How to ask for it: before torch 2.3, `use_device` was for other devices than CUDA."""
     device = _device(torch, only_in_use)
     major, minor = (int(part) for part in torch.__version__.split(".")[:2])

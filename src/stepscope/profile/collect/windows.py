@@ -13,6 +13,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from stepscope import fence
@@ -56,7 +57,7 @@ class Windows:
 
     def __init__(
         self,
-        torch: Any,
+        torch: ModuleType,
         asked: Asked,
         *,
         place: Callable[[], Path | None],

@@ -7,6 +7,7 @@ A tensor on the CPU is cloned; one on a GPU starts an asynchronous copy into pin
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
@@ -112,7 +113,7 @@ def _hold_tensor(tensor: Any, what: str) -> Held:
     return Held(copy, shape, from_torch=True)
 
 
-def _start_copy(torch: Any, tensor: Any, shape: tuple[int, ...]) -> Held:
+def _start_copy(torch: ModuleType, tensor: Any, shape: tuple[int, ...]) -> Held:
     """Queue the copy behind the work that computes the tensor; the event shows when the bytes have arrived."""
     host = torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True)
     with torch.cuda.device(tensor.device):
