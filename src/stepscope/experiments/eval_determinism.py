@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from types import FrameType
 from typing import Any
 
 import torch
@@ -84,7 +85,7 @@ class _Draws:
         self.draws: list[str] = []
         self.dropout: tuple[str, int, str] | None = None
 
-    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         name = getattr(function, "__name__", "")
         if name in _DRAWS:
             self.draws.append(name)
@@ -97,7 +98,7 @@ class _Draws:
     def fail(self, begun: Any, error: BaseException) -> None:
         """Nor when one raises."""
 
-    def _note(self, name: str, frame: Any) -> None:
+    def _note(self, name: str, frame: FrameType) -> None:
         place = own_place(frame)
         site = None if place is None else place.site
         if site is None:

@@ -16,12 +16,15 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import MissingExtra, UsageError
 from stepscope.inspect.layer_times import Times
 from stepscope.inspect.step import Step
 from stepscope.inspect.table import Row, Table
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 COLUMNS = [
     "kind", "module", "type", "op", "phase", "line", "calls", "input", "output", "params", "flops", "macs",
@@ -94,7 +97,13 @@ class _Step:
     """One step as the profile runs it."""
 
     def __init__(
-        self, model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], target: Any, loss: Any, optimizer: Any
+        self,
+        model: Any,
+        inputs: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        target: Any,
+        loss: Any,
+        optimizer: Optimizer | None,
     ) -> None:
         self.model, self.inputs, self.kwargs = model, inputs, kwargs
         self.target, self.loss, self.optimizer = target, loss, optimizer

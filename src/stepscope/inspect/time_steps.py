@@ -11,7 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,6 +21,9 @@ from stepscope.errors import UsageError
 from stepscope.events import Subscription, subscribe
 from stepscope.inspect.layer_times import middle_and_spread
 from stepscope.inspect.table import Row, Table
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 _PHASES = ("forward", "backward", "update", "other")
 Mark = tuple[str, int, Any]
@@ -107,17 +111,17 @@ class StepTimes:
     def _forward_ends(self, call: Any) -> None:
         self._ends("forward")
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         self._begins("backward")
 
     def _backward_ends(self, error: BaseException | None) -> None:
         self._ends("backward")
 
-    def _update_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _update_begins(self, optimizer: Optimizer, args: Any, kwargs: Any, frame: FrameType) -> None:
         self._begins("update")
         self._optimizers[-1].add(id(optimizer))
 
-    def _update_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _update_ends(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self._ends("update")
         self._updated = True
 

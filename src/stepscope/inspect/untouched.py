@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from stepscope.record import random_state
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 
 def is_lazy(model: Any) -> bool:
@@ -121,7 +124,7 @@ class _Kept:
 class _Optimizer:
     """An optimizer's attributes and its state per parameter."""
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.attributes = dict(optimizer.__dict__)
         self.groups = [dict(group) for group in optimizer.param_groups]

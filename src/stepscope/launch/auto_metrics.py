@@ -17,6 +17,8 @@ from stepscope.launch.loop import Loop, Phase
 from stepscope.launch.model_names import model_name, term_name
 
 if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
     from stepscope.events.cadence import Cadence
     from stepscope.record.pulse import Beat, Pulse
 
@@ -127,7 +129,7 @@ class Logbook:
         if values:
             self._log(values, number)
 
-    def _name(self, optimizer: Any) -> None:
+    def _name(self, optimizer: Optimizer) -> None:
         """One of several optimizers is named for the model it trains, by the script's own variable."""
         name = model_name(optimizer)
         if name is None:
@@ -154,7 +156,7 @@ class Logbook:
         if self._pulse is not None:
             self._pulse.step_by_hand(number, loss)
 
-    def _copy(self, optimizer: Any) -> None:
+    def _copy(self, optimizer: Optimizer) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
         import torch
 
@@ -171,7 +173,7 @@ class Logbook:
             ]
             self._before = [(p, raw.clone(_some_of(p))) for p in plain]
 
-    def _after_step(self, optimizer: Any) -> None:
+    def _after_step(self, optimizer: Optimizer) -> None:
         loop, pulse = self._loop, self._pulse
         if self._before:
             before, self._before = self._before, []

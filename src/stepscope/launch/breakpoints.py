@@ -7,16 +7,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
 from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 
 class StepState:
     """What a condition is asked about: the step that has just ended. Numbers are read when they are asked for."""
 
-    def __init__(self, step: int, optimizer: Any, loss: Any, batch: Any, frame: FrameType | None) -> None:
+    def __init__(self, step: int, optimizer: Optimizer, loss: Any, batch: Any, frame: FrameType | None) -> None:
         self.step = step
         """Counted from 0 since the breakpoint was set."""
         self.optimizer = optimizer
@@ -152,7 +155,7 @@ def _note_batch(iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
     _armed.batch = batch
 
 
-def _backward(roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+def _backward(roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
     if all(stop.spent for stop in _armed.stops.values()):
         _disarm()
     else:
@@ -173,7 +176,7 @@ def _note_loss(roots: Any) -> None:
             _armed.loss = loss.detach()
 
 
-def _after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
+def _after_step(optimizer: Optimizer, args: Any, kwargs: Any) -> None:
     held = _which_holds(optimizer)
     if held is not None:
         stop, state, frame = held
@@ -182,7 +185,7 @@ def _after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
         _stop_at(frame, f"stepscope: stopped after {state!r}")
 
 
-def _which_holds(optimizer: Any) -> tuple[_Stop, StepState, FrameType] | None:
+def _which_holds(optimizer: Optimizer) -> tuple[_Stop, StepState, FrameType] | None:
     frame = _user_frame(sys._getframe(1))
     state = StepState(_armed.steps, optimizer, _armed.loss, _armed.batch, frame)
     _armed.steps += 1

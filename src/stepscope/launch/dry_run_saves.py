@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from functools import wraps
+from types import FrameType
 from typing import Any
 
 from stepscope import fence
@@ -60,7 +61,7 @@ class NothingSaved:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _hook_trainer(self, module: Any) -> None:
-        def saves(frame: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        def saves(frame: FrameType, trainer: Any, *args: Any, **kwargs: Any) -> None:
             folder = os.path.abspath(os.path.join(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}"))
             if not os.path.exists(folder):
                 self._left_over.append(folder)

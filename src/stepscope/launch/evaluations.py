@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
@@ -107,7 +108,7 @@ class Evaluations(Observer):
 
     # -- passes -------------------------------------------------------------------------------------------------------
 
-    def _pass_began(self, loader: Any, iterator: Any, frame: Any) -> None:
+    def _pass_began(self, loader: Any, iterator: Any, frame: FrameType) -> None:
         if self._stage is not None or not self.watcher.listens():
             return
         self._close()  # another loader while one is open: its pass is not seen to its end
@@ -158,7 +159,7 @@ class Evaluations(Observer):
         if now is not None and self._stage is None and now.iterator() is iterator and now.end():
             self._close()
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self._stage is not None or not self.watcher.listens():
             return
         if self._pass is not None or self._ready:
@@ -240,7 +241,7 @@ class _Operations:
     def __init__(self, one: EvaluationPass, watcher: Watcher) -> None:
         self._pass, self._watcher = one, watcher
 
-    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         name, now = plan[1], self._pass
         if name in _SELECTS and now.holds_matches((*args, *(kwargs or {}).values())):
             now.selected(name, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.events.imports import Imports
@@ -15,6 +15,9 @@ from stepscope.launch.settings.observe import Parsed
 from stepscope.launch.settings.source import DEFAULT, SCRIPT, Source
 from stepscope.track.config import as_mapping
 from stepscope.track.sweep_assignment import assigned
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 Record = Callable[[Mapping[str, Any], bool, Mapping[str, str]], None]
 """Given values, whether they overrule what was recorded before, and where each comes from."""
@@ -121,7 +124,7 @@ class Hyperparameters:
         self._record(values, False, origins)
 
     @fence.fenced("reading an optimizer's settings")
-    def look_at_optimizer(self, optimizer: Any) -> None:
+    def look_at_optimizer(self, optimizer: Optimizer) -> None:
         if id(optimizer) in self._optimizers:
             return
         self._optimizers.add(id(optimizer))
@@ -141,7 +144,7 @@ class Hyperparameters:
                 self._record({"batch_size (seen)": size}, False, {"batch_size (seen)": "data loader"})
 
 
-def optimizer_settings(optimizer: Any) -> dict[str, Any]:
+def optimizer_settings(optimizer: Optimizer) -> dict[str, Any]:
     """Its class and what it was made with."""
     values: dict[str, Any] = {"name": type(optimizer).__name__}
     group = optimizer.param_groups[0] if optimizer.param_groups else {}

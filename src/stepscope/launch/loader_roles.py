@@ -11,6 +11,7 @@ import linecache
 import re
 import sys
 from functools import lru_cache
+from types import FrameType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -138,15 +139,16 @@ def _names_by_caller() -> list[str]:
     return []
 
 
-def _handed_over(frame: Any, names: list[str]) -> list[str]:
+def _handed_over(frame: FrameType, names: list[str]) -> list[str]:
     """`val_loader` where `evaluate(model, val_loader)` calls `def evaluate(model, loader)`, which iterates `loader`."""
     found: list[str] = []
     for _ in range(_CALLERS):
-        code, frame = frame.f_code, _own_caller(frame)
+        code, caller = frame.f_code, _own_caller(frame)
         parameters = code.co_varnames[: code.co_argcount]
         given = {word for text in names for word in text.split() if word in parameters}
-        if len(given) != 1 or frame is None:
+        if len(given) != 1 or caller is None:
             break
+        frame = caller
         name = given.pop()
         is_method = parameters[0] in ("self", "cls")
         position = parameters.index(name) - is_method
@@ -158,10 +160,10 @@ def _handed_over(frame: Any, names: list[str]) -> list[str]:
     return found
 
 
-def _own_caller(frame: Any) -> Any:
+def _own_caller(frame: FrameType | None) -> FrameType | None:
     """The script's frame that called this one, directly or through a decorator (`@torch.no_grad()`)."""
     for _ in range(_CALLERS):
-        frame = frame.f_back
+        frame = None if frame is None else frame.f_back
         if frame is None or is_own_file(frame.f_code.co_filename):
             return frame
     return None

@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Container, Iterator
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.launch.source_names import assigned_name, loop_variables, loss_name, makes_several_optimizers
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 _MOST_PARTS = 2
 _MOST_ELEMENTS = 64
@@ -20,7 +23,7 @@ def term_name(place: str) -> str:
     return loss_name(path, int(line)) or f"loss of {os.path.basename(path)}:{line}"
 
 
-def model_name(optimizer: Any) -> str | None:
+def model_name(optimizer: Optimizer) -> str | None:
     """What the script calls the model whose weights the optimizer changes, where it has several optimizers.
 
     Global variables are asked first. Reading the locals of a function would keep the tensors among them alive: there it

@@ -23,6 +23,8 @@ from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
 
 if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
     from stepscope.events import Installed
     from stepscope.events.cadence import Cadence
     from stepscope.events.modules import ModuleCall
@@ -119,7 +121,7 @@ class Keeper(Observer):
         if self._turn.call(module, args, kwargs, visit.place):
             self._buffers.note(module)
 
-    def step_done(self, step: Step | None, optimizer: Any) -> None:
+    def step_done(self, step: Step | None, optimizer: Optimizer) -> None:
         if self.cadence is None or not self.cadence.skips or self.watcher.governor.is_deep:
             self._turn.stepped()
         elif self._turn.used:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import torch
@@ -24,6 +24,9 @@ from stepscope.launch.capsule.tensors import nbytes, write_tensors
 from stepscope.record.arguments import tensors_in
 from stepscope.records.place import Place
 from stepscope.track.secrets import mask_argv, mask_text
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 __all__ = ["Failure", "Packed", "Surroundings", "pack_step", "write_folder"]
 
@@ -158,7 +161,7 @@ def _models(calls: Sequence[Call], buffers: Buffers, parts: _Parts) -> tuple[lis
     return models, held
 
 
-def _optimizer(number: int, optimizer: Any, held: set[int], parts: _Parts) -> OptimizerState:
+def _optimizer(number: int, optimizer: Optimizer, held: set[int], parts: _Parts) -> OptimizerState:
     where = f"optimizer {number} ({type(optimizer).__name__})"
     loose = [
         [None if id(parameter) in held else parameter.detach() for parameter in group["params"]]

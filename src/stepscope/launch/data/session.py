@@ -26,6 +26,8 @@ from stepscope.launch.sessions import Pieces
 from stepscope.launch.without_torch import needs_torch
 
 if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
     from stepscope.launch.data.first_step import FirstStep
     from stepscope.record.observers.tape import Tapes
     from stepscope.record.observers.watcher import Watcher
@@ -95,7 +97,7 @@ class _Held(Companion):
             if (loader := live(fact)) is not None:
                 self._hold(loader)
 
-    def _stepped(self, optimizer: Any) -> None:
+    def _stepped(self, optimizer: Optimizer) -> None:
         self._loop.no_longer_on_step(self._stepped)
         fence.call("looking for loaders", self._hold_all)
 

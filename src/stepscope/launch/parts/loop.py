@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.launch.hyperparameters import Hyperparameters
@@ -13,6 +13,9 @@ from stepscope.launch.loop import Loop
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 from stepscope.profile.collect.moves import Moves
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 
 class FollowedLoop(Part):
@@ -77,7 +80,7 @@ class FirstStep(Part):
     def begin(self) -> None:
         self._around.loop.on_step.append(self._stepped)
 
-    def _stepped(self, optimizer: Any) -> None:
+    def _stepped(self, optimizer: Optimizer) -> None:
         loop = self._around.loop
         loop.on_step = [one for one in loop.on_step if one != self._stepped]
         if loop.steps == 1:

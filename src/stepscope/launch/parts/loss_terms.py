@@ -9,8 +9,8 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from types import ModuleType
-from typing import Any
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
 from stepscope.events.source import may_rest, only_noted
@@ -19,6 +19,9 @@ from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 from stepscope.launch.sum_terms import PRODUCTS, SUMS, Made, terms_of
 from stepscope.record.sites import site_at
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 __all__ = ["LossTerms"]
 
@@ -51,7 +54,7 @@ class _Followed:
     def clear(self) -> None:
         self._made.clear()
 
-    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         if len(self._made) >= _MOST_OPS:
             self._made.clear()
         before = self._before(args[0]) if plan[1] in _IN_PLACE and _is_scalar(args[0]) else None
@@ -141,7 +144,7 @@ class LossTerms(Part):
             self._unfollow()
             self._unfollow = None
 
-    def _goes_back(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _goes_back(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self._unfollow is None or self._followed is None or not kwargs.get("accumulate_grad", True):
             return  # `autograd.grad` is on the way to a gradient penalty
         loss = roots[0] if isinstance(roots, list | tuple) else roots
@@ -157,7 +160,7 @@ class LossTerms(Part):
 
     # -- the numbers -----------------------------------------------------------------------------------------------
 
-    def _stepped(self, optimizer: Any) -> None:
+    def _stepped(self, optimizer: Optimizer) -> None:
         if self._unfollow is not None:  # no backward came, and the next model's call may not be heard of
             self._leave()
         if self._terms:

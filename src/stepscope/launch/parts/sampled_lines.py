@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.common import clocks
@@ -11,6 +11,8 @@ from stepscope.launch.parts.watch import Companion
 from stepscope.launch.session_context import Around
 
 if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
     from stepscope.evidence.hot_lines import HotLines
     from stepscope.record.observers import Watcher
 
@@ -69,7 +71,7 @@ class SampledLines(Companion):
             self._table = watcher.hot_lines
             self._around.loop.on_step.append(self._stepped)
 
-    def _stepped(self, optimizer: Any) -> None:
+    def _stepped(self, optimizer: Optimizer) -> None:
         if self._table is not None:
             fence.call(self.ending, self._turn)
 

@@ -7,7 +7,7 @@ of a model to the next where `torch.func` makes the gradients (`functional_weigh
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from stepscope import events, fence
@@ -81,7 +81,7 @@ class StepsByHand(Part):
         for _ in range(times):
             self._logbook.step_by_hand(self._around.loop.step_by_hand(), None)
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         if not self._is_needed():
             return
         from stepscope.launch.changed_weights import reached_by

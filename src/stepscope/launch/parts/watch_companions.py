@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.launch.auto_metrics import Logbook
@@ -18,6 +18,8 @@ from stepscope.launch.session_context import Around
 from stepscope.launch.trainers import Boundaries
 
 if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
     from stepscope.diagnose.engine import Engine
     from stepscope.launch.check_experiments import Trying
     from stepscope.launch.deep_windows import Deep
@@ -78,7 +80,7 @@ class Experimenting(Companion):
 
             self._trying = Trying(watcher, engine, self._around.loop, self._limiter)
 
-    def _stepped(self, optimizer: Any) -> None:
+    def _stepped(self, optimizer: Optimizer) -> None:
         loop = self._around.loop
         if loop.steps >= PROBE_AT_STEP:
             loop.no_longer_on_step(self._stepped)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -11,6 +11,9 @@ from stepscope.errors import UsageError
 from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.manifest import Model, OptimizerState
 from stepscope.launch.capsule.safe_encoding import Missing, Unpacker
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 
 class Loaded(NamedTuple):
@@ -62,7 +65,7 @@ def _copy(name: str, value: Any, target: Any) -> int:
     return int(value.numel()) * int(value.element_size())
 
 
-def load_optimizer(saved: OptimizerState, optimizer: Any, unpacker: Unpacker) -> Loaded:
+def load_optimizer(saved: OptimizerState, optimizer: Optimizer | None, unpacker: Unpacker) -> Loaded:
     """Settings, moments, and parameters that belong to no model."""
     what = f"{saved.kind} (optimizer {saved.number})"
     if optimizer is None or type(optimizer).__name__ != saved.kind:
@@ -85,7 +88,7 @@ def load_optimizer(saved: OptimizerState, optimizer: Any, unpacker: Unpacker) ->
     return Loaded(what, tensors, size)
 
 
-def _loose(optimizer: Any, values: list[list[Any]]) -> Iterator[tuple[Any, torch.Tensor]]:
+def _loose(optimizer: Optimizer, values: list[list[Any]]) -> Iterator[tuple[Any, torch.Tensor]]:
     """The optimizer's parameters that belong to no model, with their saved values."""
     for group, saved in zip(optimizer.param_groups, values, strict=False):
         for parameter, value in zip(group["params"], saved, strict=False):

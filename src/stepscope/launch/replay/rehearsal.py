@@ -31,6 +31,8 @@ from stepscope.record.observers.own_frames import own_place
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
     from stepscope.launch.capsule.load import Capsule
     from stepscope.record.observers.watcher import Watcher
 
@@ -227,7 +229,7 @@ class Rehearsal:
             if self.manifest.why == "loss" and not math.isfinite(self.loss):
                 raise StepOver
 
-    def _step_begins(self, optimizer: Any) -> None:
+    def _step_begins(self, optimizer: Optimizer) -> None:
         if self.reached and self._later and self.manifest.why != "error":
             gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
             with quietly():
@@ -235,7 +237,7 @@ class Rehearsal:
                 self.grad_norm = None if norm is None else float(norm)
             raise StepOver
 
-    def _step_done(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _step_done(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self._steps += self.reached
 
 

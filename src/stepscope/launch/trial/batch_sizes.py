@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.events import Installed, subscribe
 from stepscope.events.imports import Imports
@@ -21,6 +21,9 @@ from stepscope.launch.trial.schedules import halt_schedules
 from stepscope.profile.batch.memory import is_out_of_memory
 from stepscope.profile.batch.tuner import BatchTuner
 from stepscope.profile.data.loaders import Loaders
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 
 class _Child:
@@ -49,7 +52,7 @@ class _Child:
     def _went_back(self, error: BaseException | None) -> None:
         self.backwards += 1
 
-    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self._optimizer = optimizer
 
     def _tell(self, event: dict[str, Any]) -> None:
@@ -81,7 +84,7 @@ class _Child:
         self._installed.remove()
 
 
-def _rates(optimizer: Any) -> dict[str, Any]:
+def _rates(optimizer: Optimizer) -> dict[str, Any]:
     """The optimizer and its learning rates, one for each group of parameters."""
     if optimizer is None:
         return {"optimizer": "", "rates": []}

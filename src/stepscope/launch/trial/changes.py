@@ -5,14 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from types import ModuleType
-from typing import Any
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any
 
 from stepscope.events import Installed, caller, subscribe
 from stepscope.events.imports import Imports
 from stepscope.events.objects import hook_inputs, lend
 from stepscope.launch.trial.data_changes import cached_samples, whole_batches
 from stepscope.launch.trial.single_precision import lend_single_precision
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 Change = Callable[[dict[str, Any], Imports, Installed], None]
 
@@ -62,7 +65,7 @@ def _bound(signature: inspect.Signature, settings: dict[str, Any], given: Any) -
     return bound.args, bound.kwargs
 
 
-def _made_at(frame: Any, where: Any) -> bool:
+def _made_at(frame: FrameType | None, where: Any) -> bool:
     """Whether a place is among the callers."""
     for _ in range(20):
         if frame is None:
@@ -141,7 +144,7 @@ def _optimizer(settings: dict[str, Any], imports: Imports, installed: Installed)
         known = inspect.signature(make).parameters
 
         @wraps(make)
-        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        def __init__(optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("foreach", None)
             make(optimizer, *args, **{**kwargs, **{key: one for key, one in settings.items() if key in known}})
 

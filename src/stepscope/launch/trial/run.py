@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.events import Installed, subscribe
 from stepscope.events.imports import Imports
@@ -22,6 +22,9 @@ from stepscope.launch.limits import is_stop
 from stepscope.launch.script import end_stacks_at_script, find_module, find_script, run_as_main
 from stepscope.launch.trial.changes import apply_change
 from stepscope.profile.collect.facts_process import graphs_made
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 _AFTER_COMPILING = 8
 """Steps after the last compilation that still record graphs of a device or choose kernels."""
@@ -43,7 +46,7 @@ class Timed:
         self._torch = torch
         installed.add(subscribe("timing a trial", order=90, step_ends=self._stepped).remove)
 
-    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self._seen += 1
         if not self.marks and not self._is_warm():
             return

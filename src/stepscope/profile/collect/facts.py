@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 import weakref
 from functools import wraps
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
@@ -26,6 +26,8 @@ from stepscope.profile.collect.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from torch.optim import Optimizer
 
     from stepscope.profile.collect.facts_loaders import LoaderFacts
     from stepscope.profile.collect.facts_look import Look
@@ -128,14 +130,14 @@ class Facts:
         """This step was slowed down by ours: it does not count."""
         self._spoiled = True
 
-    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _step_begins(self, optimizer: Optimizer, args: Any, kwargs: Any, frame: FrameType) -> None:
         self._step_began = self.clock.wall_ns()
         # With a closure, forward and backward run inside the step. The first of `args` is the optimizer itself.
         self._has_closure = callable(kwargs.get("closure", args[1] if len(args) > 1 else None))
         if self.look is not None:
             self.look.paused = 1
 
-    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _step_ends(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         now = self.clock.wall_ns()
         look = self.look
         if look is not None:
@@ -213,12 +215,12 @@ class Facts:
 
         return zero_grad
 
-    def _optimizer_made(self, frame: Any, made: None, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    def _optimizer_made(self, frame: FrameType, made: None, optimizer: Optimizer, *args: Any, **kwargs: Any) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
         self._made_at[optimizer] = file_line(frame)
 
-    def _note_zero_grad(self, to_none: bool, frame: Any) -> None:
+    def _note_zero_grad(self, to_none: bool, frame: FrameType) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
         place = file_line(frame) or ("", 0)

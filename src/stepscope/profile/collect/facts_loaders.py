@@ -6,6 +6,7 @@ import random
 import weakref
 from collections.abc import Callable
 from functools import wraps
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import events, fence
@@ -150,7 +151,7 @@ class LoaderFacts:
             known.fetches.append(Fetch(samples, inside, whole, worked))
             known.is_random = known.is_random or _random_state() != before
 
-    def _made(self, loader: Any, frame: Any) -> None:
+    def _made(self, loader: Any, frame: FrameType) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
         if loader not in self._known:
@@ -162,7 +163,7 @@ class LoaderFacts:
             self._all.append(known)
         return known
 
-    def _started(self, loader: Any, iterator: Any, frame: Any) -> None:
+    def _started(self, loader: Any, iterator: Any, frame: FrameType) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
         known = self._known.get(loader) or self._add(loader)

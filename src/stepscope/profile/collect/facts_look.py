@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import wraps
+from types import FrameType
 from typing import Any
 
 import torch
@@ -42,7 +43,7 @@ _AROUND = 200_000
 """Python between two calls of one function, up to this many nanoseconds, counts to the later one."""
 
 
-def file_line(frame: Any) -> tuple[str, int] | None:
+def file_line(frame: FrameType | None) -> tuple[str, int] | None:
     """The user's own line, from a frame outwards."""
     place = own_place(frame)
     if place is None:
@@ -227,7 +228,7 @@ class Look:
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
-    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: FrameType | None) -> Any:
         """A call begins; its clock is read last."""
         if plan[0] == BACKWARD or plan[1].startswith("_record_function"):  # torch's own marks around loaders
             return None
@@ -257,7 +258,9 @@ class Look:
             tally.around += began - ended
         self._last = code, self._now()
 
-    def _note(self, name: str, sync: bool, args: Any, kwargs: Any, result: Any, frame: Any) -> Tally | None:
+    def _note(
+        self, name: str, sync: bool, args: Any, kwargs: Any, result: Any, frame: FrameType | None
+    ) -> Tally | None:
         place = own_place(frame)
         tally = self._tally(place, name)
         if tally is None:

@@ -7,9 +7,12 @@ import statistics
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 _ENVIRONMENT = (
     "CUDA_LAUNCH_BLOCKING", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTORCH_CUDA_ALLOC_CONF",
@@ -135,7 +138,7 @@ def compile_counts() -> dict[str, Any]:
     }
 
 
-def describe_optimizer(optimizer: Any, made: tuple[str, int] | None = None) -> dict[str, Any]:
+def describe_optimizer(optimizer: Optimizer, made: tuple[str, int] | None = None) -> dict[str, Any]:
     groups = list(optimizer.param_groups)
     tensors = [tensor for group in groups for tensor in group["params"]]
     return {

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope import events
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
 
 
 class StepsByOptimizer:
@@ -30,7 +33,7 @@ class StepsByOptimizer:
             self._subscription.remove()
             self._subscription = None
 
-    def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         self._first = self._first or id(optimizer)
         if id(optimizer) == self._first:
             self._stepped()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import wraps
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -34,7 +35,7 @@ class Diversion:
         for point in _POINTS:
             self._installed.wrap(point, self._instead)
 
-    def _began(self, loader: Any, iterator: Any, frame: Any) -> None:
+    def _began(self, loader: Any, iterator: Any, frame: FrameType) -> None:
         self._loader_of[iterator] = loader
 
     def _instead(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:

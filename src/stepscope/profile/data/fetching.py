@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from threading import get_ident
 from time import perf_counter_ns, thread_time_ns
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -26,7 +27,7 @@ def install_fetching(installed: events.Installed) -> None:
 
     watched: WeakKeyDictionary[Any, Callable[[], None]] = WeakKeyDictionary()
 
-    def watch(frame: Any, fetcher: Any, *args: Any, **kwargs: Any) -> None:
+    def watch(frame: FrameType, fetcher: Any, *args: Any, **kwargs: Any) -> None:
         # No circle: what a fetcher holds is freed when its iterator is.
         watched[fetcher] = lend(fetcher, "fetch", partial(_fetch, ref(fetcher)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -78,7 +79,7 @@ class _Texts:
             known = self._seen[id(frames)] = self.stacks.setdefault(found, len(self.stacks))
         return known
 
-    def _frame(self, frame: Any) -> int:
+    def _frame(self, frame: FrameType) -> int:
         if not isinstance(frame, Mapping):
             raise BadData("a frame of the memory snapshot is not a dictionary")
         file, function = (self._name(str(frame.get(key) or "")) for key in ("filename", "name"))
