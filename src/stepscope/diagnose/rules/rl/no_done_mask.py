@@ -15,8 +15,9 @@ _DONE = re.compile(
 )
 _SHORT_DONE = re.compile(r"^_?(ds?|b?d_?t?|f|fin|ends?|term|over|stops?|flags?|dn)_?(b|batch|t)?$", re.I)
 _PARTS = 4
+_LOWEST = 0.8
 _GAMMA = re.compile(r"(^|\.)_?(gamma|discount(_factor)?)$", re.I)
-_REWARD = re.compile(r"(^|_)(r|rew|rewards?|rs)(_|$|\d)", re.I)
+_REWARD = re.compile(r"(^|_)b?(r|rw|rew|rewards?|rs)(_|$|\d)", re.I)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -77,7 +78,7 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
     for one in stored:
         if _DONE.match(one.id) or one.id in short:
             bound.setdefault(one.id, one)
-    if not bound:
+    if not bound and not _collected(nodes):
         return []
     reads = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     # `dones = torch.tensor(dones)` reads what it binds, and nothing more
@@ -86,7 +87,32 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
             inside = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) if name in bound else 0
             if inside and inside == reads[name]:
                 del reads[name]
-    return [(name, node) for name, node in bound.items() if not reads[name]]
+    collected = _collected(nodes)
+    bound |= {name: appends[0] for name, appends in collected.items() if reads[name] == len(appends)}
+    return [(name, node) for name, node in bound.items() if not reads[name] or name in collected]
+
+
+def _collected(nodes: list[ast.AST]) -> dict[str, list[ast.AST]]:
+    """Lists that flags are appended to, each with those calls: `ends.append(float(done))`.
+
+    None where a loop ends with its episode: then nothing goes on beyond an end.
+    """
+    if any(_ends_with_episode(node) for node in nodes):
+        return {}
+    found: dict[str, list[ast.AST]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            given = [one.id for part in node.args for one in ast.walk(part) if isinstance(one, ast.Name)]
+            if isinstance(node.func.value, ast.Name) and any(map(_DONE.match, given)) and len(node.args) == 1:
+                found.setdefault(node.func.value.id, []).append(node)
+    return found
+
+
+def _ends_with_episode(node: ast.AST) -> bool:
+    """`while not done`, `if done: break`"""
+    leaves = isinstance(node, ast.If) and any(isinstance(one, (ast.Break, ast.Return)) for one in node.body)
+    tested = node.test if isinstance(node, ast.While) or (isinstance(node, ast.If) and leaves) else None
+    return tested is not None and any(isinstance(n, ast.Name) and _DONE.match(n.id) for n in ast.walk(tested))
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -129,7 +155,8 @@ def _factors(node: ast.AST) -> list[ast.AST]:
 
 
 def _is_discounted(node: ast.AST) -> bool:
-    return bool(_GAMMA.search(dotted(node)))
+    number = node.value if isinstance(node, ast.Constant) else None
+    return bool(_GAMMA.search(dotted(node))) or (isinstance(number, float) and _LOWEST <= number < 1)
 
 
 def _is_masked(nodes: list[ast.AST]) -> bool:
