@@ -12,11 +12,15 @@ from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.value_sample import can_look
 
 if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
 _SMALLEST, _LARGEST = 8, 2**20
 _KEPT, _LOOKS = 20, 4
+_TRANSFORMS = frozenset((
+    "exp", "expm1", "exp2", "pow", "square", "sinh", "mul", "mul_", "add", "add_", "div", "div_", "true_divide",
+))  # fmt: skip
 
 
 class EvaluationErrorObserver(Observer, EvaluationErrors):
@@ -39,6 +43,8 @@ class EvaluationErrorObserver(Observer, EvaluationErrors):
         many = first.numel()
         if not _SMALLEST <= many <= _LARGEST or (found is not None and found.count >= _LOOKS):
             return
+        if _is_transformed(call.origins[0 if mine[0] else 1]):
+            return
         answers, targets = (first, second) if mine[0] else (second, first)
         with quietly():
             spans = [tuple(raw.tolist(raw.stack(raw.aminmax(raw.detach(one))))) for one in (answers, targets)]
@@ -55,3 +61,11 @@ class EvaluationErrorObserver(Observer, EvaluationErrors):
         found.answers, found.targets = spans
         found.answers_mean, found.targets_mean = means
         found.count += 1
+
+
+def _is_transformed(answer: Origin) -> bool:
+    """Whether the script computes something from the model's output first: `expm1(out)`, `out * std + mean`."""
+    return any(
+        past.op in _TRANSFORMS and past.visit is None
+        for past in answer.ancestors(20, through=lambda one: one.visit is None and bool(one.tags & OUTPUT))
+    )
