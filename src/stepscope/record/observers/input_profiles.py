@@ -105,12 +105,12 @@ class _Look:
 
 
 def _ids_of(tensor: Any) -> dict[int, int]:
-    """How often each id occurs; not those that only fill up the beginning or the end of rows."""
+    """How often each id occurs; not those that only fill up the beginning or the end of rows, unless a whole row."""
     every = Counter(raw.tolist(tensor.reshape(-1)))
     if tensor.ndim == 2 and tensor.shape[1] >= 3:
         before = raw.long(tensor == tensor[:, :1]).cumprod(1)
         after = raw.long(tensor == tensor[:, -1:]).flip(1).cumprod(1).flip(1)
-        inside = Counter(raw.tolist(tensor[(before == 0) & (after == 0)]))
+        inside = Counter(raw.tolist(tensor[((before == 0) & (after == 0)) | (before[:, -1:] == 1)]))
         ends = Counter(raw.tolist(tensor[:, 0])) + Counter(raw.tolist(tensor[:, -1]))
         every = Counter({one: times for one, times in every.items() if inside[one] > _PADDING * times or not ends[one]})
     return dict(every.most_common(_IDS))

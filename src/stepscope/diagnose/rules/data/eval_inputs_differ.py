@@ -15,7 +15,7 @@ _FAR = 5.0
 _SHRUNK = 20.0
 _MOST_CHANNELS = 6
 _ALIKE, _UNLIKE, _EFFECT = 4.0, 12.0, 0.3
-_COMMON, _RARE = 0.5, 0.02
+_COMMON, _RARE, _SHORTEST = 0.5, 0.02, 3
 _EXACT = 2e-4
 _OVERLAP = 0.1
 _ARITHMETIC = frozenset((
@@ -164,7 +164,7 @@ def _other_ids(trained: InputProfile, other: InputProfile) -> tuple[str, str, st
         return None
     top, times = max(other.ids.items(), key=lambda item: item[1])
     usual = trained.ids.get(top, 0) / there
-    if times / here > _COMMON and usual < _RARE and len(other.ids) > 1:
+    if times / here > _COMMON and usual < _RARE and (len(other.ids) > 1 or _is_text(other)):
         return (
             f"{times / here:.0%} of the ids in the evaluation are {top}, which makes up {usual:.1%} of those in "
             "training",
@@ -172,6 +172,11 @@ def _other_ids(trained: InputProfile, other: InputProfile) -> tuple[str, str, st
             "encode the text of the evaluation as that of the training (lower case, tokens, vocabulary)",
         )
     return None
+
+
+def _is_text(profile: InputProfile) -> bool:
+    shape = () if profile.origin is None else profile.origin.shape
+    return len(shape) == 2 and shape[1] >= _SHORTEST
 
 
 def _proof(known: ModelInputProfiles, other: InputProfile, message: str, label: str, fix: str) -> Proof:

@@ -32,8 +32,8 @@ def load_overwritten(run: Evidence) -> Iterator[Proof]:
         if loaded.given >= _FEWEST and loaded.refilled >= _NEARLY_ALL * loaded.given:
             yield Proof(
                 where=loaded.place,
-                message=f"{loaded.refilled} of the {loaded.given} parameters loaded into {loaded.model} are initialized "
-                "again before they are used: nothing of the checkpoint is left",
+                message=f"{loaded.refilled} of the {loaded.given} parameters loaded into {loaded.model} are "
+                "initialized again before they are used: nothing of the checkpoint is left",
                 label="loaded here, and then overwritten",
                 evidence={"given": loaded.given, "refilled": loaded.refilled, "op": loaded.op},
                 fix="load the checkpoint after the initialization, not before it",

@@ -8,14 +8,14 @@ from stepscope.common.ops import CASTS
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import is_log_likelihood, is_picked, overlaps, pulls
-from stepscope.diagnose.loss_terms import source, terms
+from stepscope.diagnose.loss_terms import Term, source, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES
-from stepscope.evidence.origins import PARAMETER, Origin
+from stepscope.evidence.origins import CONSTANT, PARAMETER, Origin
 from stepscope.evidence.steps import Backward
 
 _WANTED = re.compile(r"adv|reward|return|gain|(^|_)(ret|rets|R|G|y|r)($|_)|target|label|one_?hot|truth", re.I)
-_FIXES = {"loss": "remove the minus", "overlap": "make it one minus this"}
+_FIXES = {"loss": "remove the minus", "overlap": "make it one minus this", "term": "add it: w * a + (1 - w) * b"}
 _UNWANTED = re.compile(r"cost|regret|penalt|loss|delta|td|neg", re.I)
 
 
@@ -58,9 +58,9 @@ def sign(run: Evidence) -> Iterator[Proof]:
             message=said,
             label="this has the wrong sign",
             evidence={"steps": len(several), "loss": losses[:4] + losses[-1:]},
-            edit=tensors.negated(where.place) if kind != "overlap" else None,
+            edit=tensors.negated(where.place) if kind not in ("overlap", "term") else None,
             fix=_FIXES.get(kind, "negate it"),
-            severity="error" if kind in ("error", "overlap") else "warning",
+            severity="error" if kind in ("error", "overlap", "term") else "warning",
         )
 
 
@@ -90,6 +90,25 @@ def _repelled(loss: Origin) -> Iterator[tuple[str, str, Origin]]:
             yield "overlap", "training makes the prediction less similar to the target", loss
     if len(parts) == 1 and parts[0].origin.op in LOSSES and parts[0].factor < 0:
         yield "loss", f"{parts[0].origin.op} is made larger by training: it enters the loss with a minus", loss
+    yield from _raised_terms(loss, parts)
+
+
+def _raised_terms(loss: Origin, parts: list[Term]) -> Iterator[tuple[str, str, Origin]]:
+    """A term with a minus that has layers to itself: those are trained to do badly only."""
+    for part in parts:
+        if part.origin.op not in LOSSES or part.factor >= 0 or len(parts) == 1 or not part.joins:
+            continue
+        others = {id(one) for other in parts if other is not part for one in _weights(other.origin)}
+        target = part.origin.inputs[1] if len(part.origin.inputs) > 1 else None
+        own = [one for one in _weights(part.origin) if id(one) not in others]
+        if own and target is not None and not target.requires_grad and not target.tags & (PARAMETER | CONSTANT):
+            said = f"{part.origin.op} is made larger by training: it enters the sum with a minus"
+            yield "term", said, part.joins[-1]
+
+
+def _weights(origin: Origin) -> list[Origin]:
+    """The trained weights it is computed from."""
+    return [past for past in origin.ancestors(4000) if past.kind == "parameter" and past.requires_grad]
 
 
 def _is_given(pair: Origin) -> bool:

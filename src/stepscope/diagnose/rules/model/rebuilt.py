@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.source import SourceFile
+from stepscope.diagnose.source import SourceFile, called_name
 from stepscope.evidence.modules import Module
 from stepscope.records.place import Place
 
@@ -48,7 +48,8 @@ def rebuilt(run: Evidence) -> Iterator[Proof]:
         file, statement, name = found
         yield Proof(
             where=file.site(statement),
-            message=f"{name} is built anew in every epoch: {len(modules)} models were trained, each from random weights",
+            message=f"a new {name} is built in every epoch: {len(modules)} models were trained, each from random "
+            "weights",
             label="inside the loop over epochs",
             evidence={"models": len(modules), "class": modules[0].type},
             fix="build the model and its optimizer once, before the loop over epochs",
@@ -79,4 +80,4 @@ def _made_in_epochs(run: Evidence, place: Place) -> tuple[SourceFile, ast.stmt, 
 
 
 def _counts(looped: ast.expr) -> bool:
-    return isinstance(looped, ast.Call) and isinstance(looped.func, ast.Name) and looped.func.id in ("range", "trange", "tqdm")
+    return called_name(looped) in ("range", "trange", "tqdm")

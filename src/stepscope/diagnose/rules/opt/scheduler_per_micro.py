@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import called_name
 from stepscope.evidence.schedulers import Scheduler
 from stepscope.evidence.steps import Step
 
+_MILESTONES = ("MultiStepLR", "StepLR")
 _ENOUGH = 10
 _SMALL = 1e-3
 _FIX = "make the schedule as long as the trainer steps it often"
@@ -48,6 +51,7 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
         if len(rates) < _ENOUGH or not max(rates):
             continue
         said = _ended_early(run, scheduler, rates, steps) or _other_unit(run, scheduler, steps)
+        said = said or _in_batches(run, scheduler, rates)
         if said is None:
             continue
         message, label = said
@@ -132,3 +136,20 @@ def _other_unit(run: Evidence, scheduler: Scheduler, steps: list[Step]) -> tuple
             f"stepped {scheduler.count} times in {epochs} epochs",
         )
     return None
+
+
+def _in_batches(run: Evidence, scheduler: Scheduler, rates: list[float]) -> tuple[str, str] | None:
+    """`MultiStepLR(opt, [30 * len(loader)])`, stepped once per epoch, whose rate never changed."""
+    call = run.source.call(scheduler.place)
+    epochs = max((loader.epochs for loader in run.loaders.all if loader.is_training), default=0)
+    if scheduler.type not in _MILESTONES or call is None or not run.over or abs(scheduler.count - epochs) > 1:
+        return None
+    given = [*call.args[1:2], *(word.value for word in call.keywords if word.arg in ("milestones", "step_size"))]
+    in_batches = any(called_name(node) == "len" for part in given for node in ast.walk(part))
+    if not in_batches or min(rates) != max(rates) or run.steps.count_of(scheduler.optimizer) < 2 * scheduler.count:
+        return None
+    return (
+        f"the schedule counts batches ({ast.unparse(given[0])[:60]}) but is stepped once per epoch: in "
+        f"{scheduler.count} steps the learning rate has never changed",
+        f"stepped {scheduler.count} times",
+    )
