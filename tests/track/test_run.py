@@ -214,6 +214,11 @@ def test_names_are_made_up_without_touching_the_generators() -> None:
     assert all(name.count("-") == 2 for name in names)
 
 
+def test_a_name_of_spaces_is_none(store: Path) -> None:
+    run = stepscope.init(dir=store, name="  ", system=False, git=False)
+    assert run.name.count("-") == 2
+
+
 def test_a_wrong_mode_is_an_error_at_once(store: Path) -> None:
     with pytest.raises(UsageError, match="'sometimes' is unknown; use 'on' or 'off'"):
         stepscope.init(dir=store, mode="sometimes")  # type: ignore[arg-type]

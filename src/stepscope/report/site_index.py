@@ -92,7 +92,7 @@ def _table(columns: Sequence[str], runs: Sequence[SiteRun]) -> str:
 
 
 def _row(run: SiteRun) -> str:
-    name = _text(run.name) or "(no name)"
+    name = _text(run.name).strip() or "(no name)"
     link = f"<a href='{escape(run.page)}'>{name}</a>" if run.page else name
     cells = "".join(f"<td class=number>{_text(cell)}</td>" for cell in run.cells)
     return (

@@ -77,7 +77,7 @@ def init(
     meta = RunMeta(
         id=new_run_id(),
         project=_masked_name(project or given.project) or default_project(),
-        name=_masked_name(name) or friendly_name(),
+        name=_masked_name(name).strip() or friendly_name(),
         created=clocks.time(),
         config=masked(flat),
         tags=_as_tags([*_as_tags(tags), *given.tags]),

@@ -1,5 +1,6 @@
 /** A metric over one parameter: the runs as dots, what the model expects as a line (or as bars for names). */
 
+import { upright } from "../lib/chart-axes";
 import type { Box } from "../lib/chart-project";
 import { visibleText } from "../lib/format";
 import type { ParamScale } from "../lib/param-scale";
@@ -59,7 +60,7 @@ export function drawEffect(
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   const at = pixelsOf(box);
-  for (const tick of y.scale.ticks(box.height / 36)) {
+  for (const tick of upright(box.height, y.scale.ticks)) {
     const py = Math.round(at.y(tick.place)) + 0.5;
     line(ctx, box.left, py, box.left + box.width, py);
     ctx.fillText(tick.label, box.left - 8, py, box.left - 10);

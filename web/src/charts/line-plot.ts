@@ -21,6 +21,7 @@ export interface Scene {
   xName?: string;
   wholeX?: boolean;
   wholeY?: boolean;
+  blankY?: boolean;
   band: boolean;
   /** An x that is marked with an upright line. */
   mark?: number | null;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { colorBy, fault, missing, scale } from "../color-by";
 import { call } from "../lib/api";
 import { type ColorScale, legendOf, shadeAt } from "../lib/color-by";
-import { count, visibleText } from "../lib/format";
+import { count, cutMiddle, visibleText } from "../lib/format";
 import type { RunColumn } from "../lib/schema";
 import { isDark } from "../theme";
 import { Button } from "./button";
@@ -79,7 +79,7 @@ export function ColorSelect() {
       value={chosen}
       options={[
         { value: "", label: "One color per run" },
-        ...offered.map((key) => ({ value: key, label: labelOf(key).slice(0, 60) })),
+        ...offered.map((key) => ({ value: key, label: cutMiddle(labelOf(key), 60) })),
       ]}
       onChange={(key) => (colorBy.value = key)}
     />

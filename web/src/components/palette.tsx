@@ -4,7 +4,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { allActions } from "../actions";
 import { call, isAbort } from "../lib/api";
-import { visibleText } from "../lib/format";
+import { nameText, visibleText } from "../lib/format";
 import { marked } from "../lib/fuzzy";
 import { type Entry, foundSections, localSections, type Section, wordsAt } from "../lib/palette-entries";
 import { noteRecent, readRecent } from "../lib/recent";
@@ -192,7 +192,7 @@ function Results({ sections, at, wanted, onPick, onPoint }: ResultsProps) {
           {section.entries.map(({ entry, at: letters }) => {
             index++;
             const own = index;
-            const title = visibleText(entry.title) || "(no name)";
+            const title = nameText(entry.title);
             const found = letters.length > 0 ? letters : wordsAt(wanted, title);
             return (
               <div

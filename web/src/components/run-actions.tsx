@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api";
-import { count, formatBytes, visibleText } from "../lib/format";
+import { count, formatBytes, nameText, visibleText } from "../lib/format";
 import type { Edited, EditRequest, Weight } from "../lib/schema";
 import { known, nameOf, selected, setSelected } from "../state";
 import { Button } from "./button";
@@ -62,7 +62,7 @@ async function deleteRuns(runs: readonly string[], force: boolean): Promise<bool
 }
 
 function howMany(runs: readonly string[]): string {
-  return runs.length === 1 ? visibleText(nameOf(runs[0] as string)) : count(runs.length, "run");
+  return runs.length === 1 ? nameText(nameOf(runs[0] as string)) : count(runs.length, "run");
 }
 
 /** What came of it; what was refused, or failed, is said. */
@@ -117,7 +117,7 @@ function Ask({ runs, onDone }: Question) {
       <ul class="ask-runs">
         {runs.slice(0, NAMES).map((id) => (
           <li key={id} class="isolate ellipsis">
-            {visibleText(nameOf(id)) || "(no name)"}
+            {nameText(nameOf(id))}
             {known.value.get(id) ? (
               <span class="quiet isolate"> {visibleText(known.value.get(id)?.project ?? "")}</span>
             ) : null}

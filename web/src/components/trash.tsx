@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { now } from "../clock";
 import { call } from "../lib/api";
-import { count, formatAge, formatBytes, formatTimeZone, visibleText } from "../lib/format";
+import { count, formatAge, formatBytes, formatTimeZone, nameText, visibleText } from "../lib/format";
 import type { TrashList } from "../lib/schema";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
@@ -69,7 +69,7 @@ function Trash() {
             {list.runs.map((run) => (
               <li key={run.id}>
                 <span class="fill isolate ellipsis" title={run.id}>
-                  {visibleText(run.name) || "(no name)"}
+                  {nameText(run.name)}
                   <span class="quiet"> {visibleText(run.project)}</span>
                 </span>
                 <span class="quiet">{formatBytes(run.bytes)}</span>

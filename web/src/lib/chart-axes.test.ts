@@ -50,6 +50,25 @@ describe("a plan of axes", () => {
       expect(labels.length).toBeGreaterThan(1);
     }
   });
+  it("has three labels of y or more where they fit, and no ruled page where it is tall", () => {
+    for (let low = 0; low < 7; low += 0.37)
+      for (const height of [130, 160, 400, 900]) {
+        const { y } = planAxes(
+          { x: [0, 1], y: [low, 21.3], logX: false, logY: false },
+          { width: 300, height },
+          {},
+          measure,
+        );
+        expect(y.length, `${low} in ${height}`).toBeGreaterThan(2);
+        expect(y.length, `${low} in ${height}`).toBeLessThan(13);
+      }
+  });
+  it("labels no y where nothing finite is drawn", () => {
+    expect(plan([0, 1], [0, 1], { blankY: true }).y).toEqual([]);
+  });
+  it("ends a million steps at 1M", () => {
+    expect(texts(plan([0, 999_999], [0, 1]).x).at(-1)).toBe("1M");
+  });
   it("writes bytes in their own units", () => {
     expect(texts(plan([0, 1], [600 * 2 ** 20, 640 * 2 ** 20], { yKind: "bytes" }).y)).toEqual([
       "600 MiB",

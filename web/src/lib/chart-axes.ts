@@ -36,6 +36,8 @@ export interface AxesOptions {
   /** Only whole numbers have a meaning there. */
   wholeX?: boolean;
   wholeY?: boolean;
+  /** No number is drawn there, only signs for NaN and ∞: labels would be invented. */
+  blankY?: boolean;
   /** The labels at the left, where they are not those of a number axis. */
   rows?: readonly string[];
   /** The range of a second axis at the right. */
@@ -51,7 +53,11 @@ const LABELS_PX = 24;
 const NAME_PX = 14;
 /** Free pixels between two labels of x. */
 const APART = 22;
-const ROW_PX = 28;
+const ROW_PX = 22;
+/** Labels closer than this touch. */
+const LEAST_ROW_PX = 16;
+/** More lines than this make a tall chart a ruled page. */
+const MOST_ROWS = 10;
 /** Below this height the name of x would cost too much of the picture. */
 const NAMED_HEIGHT = 110;
 
@@ -100,17 +106,28 @@ export function labelsBelow(
 const placed = ({ at, labels }: Ticks, pixel: (value: number) => number): Label[] =>
   at.map((value, i) => ({ at: value, px: pixel(value), text: labels[i] ?? "" }));
 
-/** At least two ticks wherever the range has them: one number alone says nothing of the scale. */
 function yTicks(
   axes: Axes,
   height: number,
-  { yKind = axes.logY ? "log" : "number", wholeY = false }: AxesOptions,
+  { yKind = axes.logY ? "log" : "number", wholeY = false, blankY = false }: AxesOptions,
 ): Ticks {
-  const most = Math.max(2, height / ROW_PX);
-  let at = ticks(...axes.y, most, yKind, wholeY);
-  for (let count = most * 1.5; at.length < 2 && count < most * 8; count *= 1.5)
-    at = ticks(...axes.y, count, yKind, wholeY);
+  if (blankY) return { at: [], labels: [] };
+  const at = upright(height, (count) => ticks(...axes.y, count, yKind, wholeY));
   return { at, labels: tickLabels(at, yKind) };
+}
+
+/**
+ * The ticks of an upright axis: three or more where there is room, and two wherever the range has them, as one number
+ * alone gives no scale.
+ */
+export function upright<T>(height: number, ticksOf: (count: number) => readonly T[]): readonly T[] {
+  const most = Math.min(MOST_ROWS, Math.max(2, height / ROW_PX));
+  let at = ticksOf(most);
+  for (let count = most * 1.5; at.length < 3 && count < most * 8; count *= 1.5) {
+    const more = ticksOf(count);
+    if (at.length < 2 || more.length * LEAST_ROW_PX <= height) at = more;
+  }
+  return at;
 }
 
 /** As many round numbers as fit, and both ends. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { lineOf } from "./chart-fixtures";
-import { beyond, quantile, robustExtent, valueRange, xRange } from "./chart-range";
+import { beyond, isBlank, quantile, robustExtent, valueRange, xRange } from "./chart-range";
 
 const all = { log: false, clip: "never" as const, band: false, window: [0, 1e9] as const };
 
@@ -106,4 +106,10 @@ it("draws nothing beyond what a score can reach, and nothing below a metric that
   expect(valueRange([lineOf([0.2, 1])], { ...all, score: true })[1]).toBe(1.005);
   expect(valueRange([lineOf([20, 300])], { ...all, score: true })[1]).toBeGreaterThan(300);
   expect(valueRange([lineOf([0, 0])], all)).toEqual([-0.05, 1]);
+});
+
+it("a chart of nothing finite has no range to tell", () => {
+  const options = { log: false, clip: "never", band: false, window: [0, 10] } as const;
+  expect(isBlank([lineOf([Number.NaN, Number.POSITIVE_INFINITY])], options)).toBe(true);
+  expect(isBlank([lineOf([Number.NaN, 0])], options)).toBe(false);
 });

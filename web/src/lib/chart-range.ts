@@ -207,6 +207,10 @@ function stretches(values: Float64Array, from: number, to: number, near: (v: num
   return out;
 }
 
+/** Nothing finite is drawn: an axis has no range to tell. */
+export const isBlank = (lines: readonly PlotLine[], options: RangeOptions): boolean =>
+  drawnValues(lines, options).length === 0;
+
 /** All drawn numbers are whole: halves of them on the axis would mean nothing. */
 export function allWhole(lines: readonly PlotLine[], options: Pick<RangeOptions, "band" | "window">): boolean {
   let any = false;

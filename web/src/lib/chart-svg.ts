@@ -20,6 +20,7 @@ export interface SvgChart {
   yKind?: AxisKind;
   wholeX?: boolean;
   wholeY?: boolean;
+  blankY?: boolean;
   axes: Axes;
   band: boolean;
   lines: readonly SvgLine[];

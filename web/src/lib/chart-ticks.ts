@@ -117,7 +117,7 @@ function tickNumber(value: number, step: number, largest = Math.abs(value)): str
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (largest >= 1e15 || largest < 1e-4) return exponent(value, step);
-  const [unit, letter] = (largest >= 1e4 && SI.find(([u]) => largest >= u)) || [1, ""];
+  const [unit, letter] = (largest >= 1e4 && SI.find(([u]) => largest >= u - step / 2)) || [1, ""];
   const decimals = Math.min(MOST_DECIMALS, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
   return minus((value / unit).toFixed(decimals).replace(/^(-?\d)(\d{3})\b/, "$1,$2")) + letter;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   count,
+  cutMiddle,
   formatAge,
   formatBytes,
   formatCell,
@@ -8,6 +9,7 @@ import {
   formatMetric,
   formatNumber,
   formatTime,
+  nameText,
   typeset,
   visibleText,
 } from "./format";
@@ -110,4 +112,13 @@ test("what terminals write in plain letters is set as it is written by hand", ()
   expect(typeset("saves 7 us a step (2.8x), 10.0x as long; 2x2 and use stay")).toBe(
     "saves 7 µs a step (2.8×), 10.0× as long; 2x2 and use stay",
   );
+});
+
+test("a name of nothing but spaces is told as none", () => {
+  expect(["  ", "", "\u200f", " wide "].map(nameText)).toEqual(["(no name)", "(no name)", "\ufffd", "wide"]);
+});
+
+test("a long text loses its middle, where names differ least", () => {
+  expect(cutMiddle("resnet-50-adam-lr-0.1", 12)).toBe("resnet…r-0.1");
+  expect(cutMiddle("short", 12)).toBe("short");
 });

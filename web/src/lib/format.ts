@@ -160,3 +160,13 @@ export function visibleText(text: string): string {
     },
   );
 }
+
+/** A text cut in its middle to at most this many letters: names of runs differ at their ends. */
+export function cutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const tail = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}`;
+}
+
+/** The name of a run or a view as it can be shown, also where it is empty or only spaces. */
+export const nameText = (name: string): string => visibleText(name).trim() || "(no name)";

@@ -35,9 +35,11 @@ test("what the browser kept is read, whatever it is", () => {
   expect(readChoice(null)).toEqual(NO_CHOICE);
 });
 
-test("the column with the longest words gets what is left, the others what they need", () => {
+test("columns share what is left in proportion, and the one with the longest words gets the most", () => {
   const { grid, least } = tracks(sheet, [0, 1, 2]);
-  expect(grid).toMatch(/^\d+px minmax\(min\(240px, 45vw, var\(--name-most, 240px\)\), 1fr\) \d+px$/);
+  expect(grid).toMatch(
+    /^minmax\(75px, 75fr\) minmax\(min\(240px, 45vw, var\(--name-most, 240px\)\), 369fr\) minmax\(68px, 68fr\)$/,
+  );
   expect(least).toBe(
     `calc(min(240px, 45vw, var(--name-most, 240px)) + ${columnWidth(sheet, 0) + columnWidth(sheet, 2)}px)`,
   );

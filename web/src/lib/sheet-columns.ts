@@ -40,6 +40,8 @@ export function readChoice(stored: string | null): Choice {
 const LETTER = 7;
 const PADDING = 26;
 const LOOKED_AT = 400;
+/** A name that is longer than this takes no more of the room. */
+const MOST_NAME = 1200;
 /** A first column with words longer than this is the name of the row. */
 const LONG_NAME = 24;
 
@@ -61,13 +63,13 @@ function longest(sheet: Sheet, at: number): number {
 }
 
 /**
- * CSS grid tracks, and the least width of all of them, for CSS too. A narrow place sets `--name-most`: the name gives
+ * CSS grid tracks, and the least width of all of them, for CSS too. What is left is shared in proportion, so that a
+ * short name never stands far from its numbers and a long one, as a kernel's, has the room. A narrow place sets `--name-most`: the name gives
  * way first.
  */
 export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; least: string } {
   const widths = shown.map((at) => columnWidth(sheet, at));
-  // What is left goes to the name, unless the sheet begins with short words, as a group's: then to the column with the
-  // longest.
+  // The name is the first column, unless the sheet begins with short words, as a group's: then the one with the longest.
   const wordy = shown.map((at, index) => {
     const letters = isNumeric(sheet.columns[at]?.unit) ? -1 : longest(sheet, at);
     return index === 0 && letters > LONG_NAME ? Number.POSITIVE_INFINITY : letters;
@@ -75,9 +77,12 @@ export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; 
   const wide = wordy.indexOf(Math.max(...wordy));
   // on a telephone the numbers need room too
   const name = `min(${Math.min(Math.max(widths[wide] ?? 0, 180), 240)}px, 45vw, var(--name-most, 240px))`;
+  const weight = Math.min(MOST_NAME, Math.max(180, longest(sheet, shown[wide] ?? 0) * LETTER + PADDING));
   const others = widths.filter((_, index) => index !== wide).reduce((sum, width) => sum + width, 0);
   return {
-    grid: widths.map((width, index) => (index === wide ? `minmax(${name}, 1fr)` : `${width}px`)).join(" "),
+    grid: widths
+      .map((width, index) => (index === wide ? `minmax(${name}, ${weight}fr)` : `minmax(${width}px, ${width}fr)`))
+      .join(" "),
     least: `calc(${name} + ${others}px)`,
   };
 }

@@ -1,13 +1,13 @@
 /** A run's name in its colour; a link to its page where there is one to go to. */
 
-import { visibleText } from "../../lib/format";
+import { nameText } from "../../lib/format";
 import type { ReportRun } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { inkOfRun } from "../../state";
 import { standsAlone } from "./standing";
 
 export function RunName({ run }: { run: Pick<ReportRun, "id" | "name"> }) {
-  const name = visibleText(run.name) || "(no name)";
+  const name = nameText(run.name);
   return (
     <span class="inline report-run">
       <span class="ink" style={inkOfRun(run.id)} aria-hidden="true" />

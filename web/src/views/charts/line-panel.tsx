@@ -9,7 +9,7 @@ import { SpokenTable } from "../../components/spoken-table";
 import { LINE_HEAD, lineRows } from "../../lib/chart-spoken";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
 import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
-import { allWhole, beyond, valueRange, xRange } from "../../lib/chart-range";
+import { allWhole, beyond, isBlank, valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
 import { axisKind, limitsOf, unitOf } from "../../lib/chart-ticks";
@@ -83,7 +83,8 @@ function baseScene(
   const band = settings.band.value;
   const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
   const unit = unitOf(info.key);
-  const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, ...limitsOf(info.key) });
+  const options = { log: logY, clip: settings.clip.value, band, window, ...limitsOf(info.key) };
+  const y = fixed ?? valueRange(lines, options);
   const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
   return {
     x,
@@ -95,6 +96,7 @@ function baseScene(
     yKind: logY ? "log" : unit === "bytes" ? "bytes" : "number",
     wholeX: x === "step",
     wholeY: allWhole(lines, { band, window }),
+    blankY: !fixed && isBlank(lines, options),
     band,
     lines: lines.map((line) => ({ line })),
   };

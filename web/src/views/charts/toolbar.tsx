@@ -15,7 +15,7 @@ import {
 } from "../../components/icons";
 import { ColorSelect } from "../../components/color-bar";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
-import { count, formatNumber, visibleText } from "../../lib/format";
+import { count, cutMiddle, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
 import { ByPicker } from "../compare/by-picker";
 import { beginReport } from "../reports/begin";
@@ -173,7 +173,7 @@ function XField() {
       <Select
         label="X-axis"
         value={own}
-        options={all.map((value) => ({ value, label: visibleText(xLabel(value)).slice(0, 60) }))}
+        options={all.map((value) => ({ value, label: cutMiddle(visibleText(xLabel(value)), 60) }))}
         onChange={(x) => (settings.xAxis.value = x)}
       />
       <IconButton

@@ -1,12 +1,12 @@
 /** Runs and positions on an x-axis, in words. */
 
-import { formatDuration, formatNumber, formatTime, visibleText } from "../../lib/format";
+import { formatDuration, formatNumber, formatTime, nameText, visibleText } from "../../lib/format";
 import { nameOf } from "../../state";
 import { twinMark } from "../../twins";
 
 /** A run's name as it can be shown, whatever is in it, and apart from others of the same name. */
 export function runName(id: string): string {
-  const name = visibleText(nameOf(id)) || "(no name)";
+  const name = nameText(nameOf(id));
   const mark = twinMark(id);
   return mark ? `${name} · ${mark}` : name;
 }

@@ -6,7 +6,7 @@ import { Button, IconButton, Popover, Select, StatusDot, TextInput } from "../..
 import { CloseIcon, PlusIcon, ReportIcon, SearchIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { ApiError, call } from "../../lib/api";
-import { count, formatAge, visibleText } from "../../lib/format";
+import { count, cutMiddle, formatAge, nameText, visibleText } from "../../lib/format";
 import type { Compared, RunRow } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { hovered, project, remember, selected, selectedSet, setSelected, toggleSelected } from "../../state";
@@ -78,7 +78,7 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
             <Select
               label="Baseline"
               value={columns.some((one) => one.id === base.value) ? base.value : (columns[0]?.id ?? "")}
-              options={columns.map((one) => ({ value: one.id, label: labelOf(one).slice(0, 60) }))}
+              options={columns.map((one) => ({ value: one.id, label: cutMiddle(labelOf(one), 32) }))}
               onChange={(id) => (base.value = id)}
             />
           </label>
@@ -183,7 +183,7 @@ function Finder() {
               checked={selectedSet.value.has(row.id)}
               onChange={(event) => toggleSelected(row.id, event.currentTarget.checked)}
             />
-            <span class="isolate ellipsis">{visibleText(row.name) || "(no name)"}</span>
+            <span class="isolate ellipsis">{nameText(row.name)}</span>
             <StatusDot status={row.status} word={false} />
             <span class="quiet">{formatAge(row.created, now.value)}</span>
           </label>

@@ -1,10 +1,10 @@
 /** *What changed*: the run that works beside the one that does not, in one view, the likeliest reasons first. */
 
 import { useEffect, useState } from "preact/hooks";
-import { IconButton, Select } from "../../components";
+import { IconButton, Middle, Select } from "../../components";
 import { SwapIcon } from "./icons";
 import { type Look, swatch } from "../../lib/colour";
-import { count, visibleText } from "../../lib/format";
+import { count, cutMiddle, visibleText } from "../../lib/format";
 import type { WhatChanged as Found } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { Prose } from "../profile/words";
@@ -91,7 +91,7 @@ function Pair({
   looks: readonly [Look, Look];
   onPair?(works: string, broken: string): void;
 }) {
-  const options = found.compared.columns.map((column) => ({ value: column.id, label: labelOf(column).slice(0, 60) }));
+  const options = found.compared.columns.map((column) => ({ value: column.id, label: cutMiddle(labelOf(column), 32) }));
   const side = (label: string, id: string, look: Look, pick: (id: string) => void) => (
     <span class="inline gap-2 changed-side">
       <span class="ink" style={{ background: swatch(look) }} />
@@ -124,12 +124,11 @@ function Outcome({ found }: { found: Found }) {
         <thead>
           <tr>
             <th scope="col">Outcome</th>
-            <th scope="col" class="isolate ellipsis">
-              {nameIn(found, found.a)}
-            </th>
-            <th scope="col" class="isolate ellipsis">
-              {nameIn(found, found.b)}
-            </th>
+            {[found.a, found.b].map((id) => (
+              <th key={id} scope="col" class="isolate" title={nameIn(found, id)}>
+                <Middle text={nameIn(found, id)} />
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>

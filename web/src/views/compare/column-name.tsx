@@ -1,9 +1,9 @@
 /** A column of the comparison: its colour, its name, how many runs it stands for. */
 
 import { useMemo } from "preact/hooks";
-import { StatusDot } from "../../components";
+import { Middle, StatusDot } from "../../components";
 import { lineGroups } from "../../lib/chart-groups";
-import { count, visibleText } from "../../lib/format";
+import { count, nameText } from "../../lib/format";
 import type { Compared, CompareColumn } from "../../lib/schema";
 import { swatch } from "../../lib/colour";
 import { known, lookOfRun, rememberGroups } from "../../state";
@@ -19,7 +19,7 @@ export function useColours(compared: Compared | null | undefined): ReadonlyMap<s
   }, [compared]);
 }
 
-export const labelOf = (column: CompareColumn): string => visibleText(column.label) || "(no name)";
+export const labelOf = (column: CompareColumn): string => nameText(column.label);
 
 export interface ColumnNameProps {
   column: CompareColumn;
@@ -35,8 +35,8 @@ export function ColumnName({ column, colour, more = true }: ColumnNameProps) {
   return (
     <span class="inline column-name">
       <span class="ink" style={{ background: swatch(look) }} />
-      <span class="isolate ellipsis" title={labelOf(column)}>
-        {labelOf(column)}
+      <span class="isolate block column-label" title={labelOf(column)}>
+        <Middle text={labelOf(column)} />
       </span>
       {more && only && only.status !== "finished" ? <StatusDot status={only.status} word={false} /> : null}
       {more && column.values.length > 0 ? (

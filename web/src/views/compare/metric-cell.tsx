@@ -3,7 +3,7 @@
 import { Popover, Skeleton } from "../../components";
 import { isBest } from "../../lib/compare-export";
 import { changeOf, changeWords, CLEAR, pWords, valueWords } from "../../lib/compare-table";
-import { count, formatNumber, visibleText } from "../../lib/format";
+import { count, cutMiddle, formatNumber, visibleText } from "../../lib/format";
 import type { CompareColumn, MetricRow, Significance, SignificanceSide } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { useAnswer } from "./answer";
@@ -197,7 +197,7 @@ function Strip({ found, colours }: { found: Significance; colours: readonly [str
       {sides.map((side, lane) => (
         <g key={side.column.id} transform={`translate(0 ${lane * LANE})`}>
           <text x="8" y="10" class="test-lane">
-            {labelOf(side.column).slice(0, 40)}, n = {side.n}
+            {cutMiddle(labelOf(side.column), 40)}, n = {side.n}
           </text>
           <line x1="8" x2={WIDTH - 8} y1="20" y2="20" class="test-rail" />
           {side.mean === null ? null : (

@@ -1,6 +1,7 @@
 /** Every recorded difference, ranked by how likely it explains the outcome. */
 
 import { useState } from "preact/hooks";
+import { Middle } from "../../components";
 import { wordDiff } from "../../lib/compare-words";
 import { count, visibleText } from "../../lib/format";
 import type { Change } from "../../lib/schema";
@@ -40,12 +41,11 @@ export function Reasons({ changes, names, explain }: ReasonsProps) {
           <tr>
             {explain ? <th scope="col">How likely</th> : null}
             <th scope="col">What</th>
-            <th scope="col" class="isolate">
-              {names[0]}
-            </th>
-            <th scope="col" class="isolate">
-              {names[1]}
-            </th>
+            {names.map((name) => (
+              <th key={name} scope="col" class="isolate" title={name}>
+                <Middle text={name} />
+              </th>
+            ))}
             {explain ? <th scope="col">Why it ranks here</th> : null}
           </tr>
         </thead>

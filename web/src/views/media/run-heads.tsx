@@ -1,10 +1,10 @@
 /** The names of the runs above their columns, and beside single items where there are no columns. */
 
-import { visibleText } from "../../lib/format";
+import { nameText } from "../../lib/format";
 import { linkTo } from "../../router";
 import { inkOfRun, nameOf } from "../../state";
 
-export const runName = (id: string): string => visibleText(nameOf(id)) || "(no name)";
+export const runName = (id: string): string => nameText(nameOf(id));
 
 export function RunName({ run }: { run: string }) {
   return (

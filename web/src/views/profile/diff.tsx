@@ -7,10 +7,10 @@ import { ArrowDownIcon, ArrowUpIcon } from "../../components/icons";
 import { call, isAbort } from "../../lib/api";
 import { visibleText } from "../../lib/format";
 import { cut } from "../../lib/graph-words";
-import type { ProfileDiff, ShownProfile } from "../../lib/schema";
+import type { ProfileDiff, RunRow, ShownProfile } from "../../lib/schema";
 import { text } from "../../lib/url";
 import { param } from "../../router";
-import { nameOf } from "../../state";
+import { known, nameOf } from "../../state";
 import { labelOf } from "./bar";
 import * as data from "./data";
 import { SheetTable } from "./sheet";
@@ -22,7 +22,9 @@ const otherProfile = param<string>("beforeProfile", "", text);
 
 export function DiffTab({ spot }: { spot: data.Spot }) {
   const runs = [...new Set([spot.run, ...(otherRun.value ? [otherRun.value] : []), ...(data.runs.value ?? [])])];
-  const run = otherRun.value || spot.run;
+  const own = useProfiles(spot.run);
+  const alone = own.profiles !== null && !own.profiles.some((one) => !one.error && one.id !== spot.profile);
+  const run = otherRun.value || (alone && neighborOf(spot.run, runs)) || spot.run;
   const found = useProfiles(run);
   const usable = (found.profiles ?? []).filter((one) => !one.error && !(run === spot.run && one.id === spot.profile));
   const other = usable.find((one) => one.id === otherProfile.value) ?? bestOf(usable);
@@ -60,6 +62,14 @@ export function DiffTab({ spot }: { spot: data.Spot }) {
       {other ? <Compared spot={spot} run={run} profile={other.id} /> : null}
     </div>
   );
+}
+
+/** Where a run has one profile only: the run nearest in time of its project, as before and after a change. */
+function neighborOf(run: string, runs: readonly string[]): string | undefined {
+  const here = known.value.get(run);
+  const others = runs.map((id) => known.value.get(id)).filter((row) => row && row.id !== run);
+  const apart = (row: RunRow | undefined) => Math.abs((row?.created ?? 0) - (here?.created ?? 0));
+  return others.filter((row) => row?.project === here?.project).sort((a, b) => apart(a) - apart(b))[0]?.id;
 }
 
 /** The newest that is more than phases; phases if there is nothing else. */

@@ -18,7 +18,7 @@ import {
 } from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { now } from "../../clock";
-import { formatAge, formatDuration, formatTime, formatTimeZone, visibleText } from "../../lib/format";
+import { formatAge, formatDuration, formatTime, formatTimeZone, nameText, visibleText } from "../../lib/format";
 import { toggled } from "../../lib/query-terms";
 import type { RunDetail } from "../../lib/schema";
 import { go, linkTo } from "../../router";
@@ -51,7 +51,7 @@ export function RunHead({ run }: { run: RunDetail }) {
 function Name({ run }: { run: RunDetail }) {
   const [editing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const name = visibleText(run.name) || "(no name)";
+  const name = nameText(run.name);
   const close = () => {
     setEditing(false);
     queueMicrotask(() => button.current?.focus());

@@ -2,7 +2,7 @@ import { memo } from "preact/compat";
 import { Checkbox, Skeleton } from "../../components";
 import { Middle } from "../../components/middle";
 import { ChevronDownIcon, ChevronRightIcon, EyeIcon, EyeOffIcon, WarningIcon } from "../../components/icons";
-import { count, formatCell, visibleText } from "../../lib/format";
+import { count, formatCell, nameText, visibleText } from "../../lib/format";
 import { valueWords } from "../../lib/compare-table";
 import { groupKey } from "../../lib/rows";
 import type { GroupMean, RunColumn, RunGroup, RunRow } from "../../lib/schema";
@@ -74,7 +74,7 @@ function isBest(column: RunColumn, value: unknown): boolean {
 }
 
 function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index: number }) {
-  const name = visibleText(row.name) || "(no name)";
+  const name = nameText(row.name);
   return (
     <>
       <Checkbox
@@ -141,6 +141,9 @@ function Swatch({ id, chosen, name }: { id: string; chosen: boolean; name: strin
   );
 }
 
+/** Its checkbox and the edges of its cell, in pixels. */
+const BESIDE_NAME = 52;
+
 export function GroupRow({
   group,
   shut,
@@ -182,6 +185,7 @@ export function GroupRow({
           class="hstack group-toggle"
           aria-expanded={!shut}
           title={`${label} ${words}: ${count(group.count, "run")}`}
+          style={{ maxWidth: roomForName(group, columns) }}
           onClick={toggle}
         >
           {shut ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
@@ -205,6 +209,13 @@ export function GroupRow({
       <div class="cell cell-rest" role="presentation" />
     </div>
   );
+}
+
+/** A long name of a group may run over the columns beside it that are empty in its row. */
+function roomForName(group: RunGroup, columns: readonly RunColumn[]): number {
+  const full = columns.findIndex((column) => meanIn(group, column.key));
+  const empty = full < 0 ? columns : columns.slice(0, full);
+  return empty.reduce((room, column) => room + widthOf(column), widthOf(NAME) - BESIDE_NAME);
 }
 
 /** What the runs of a group reach together. A single value needs no spread; runs that broke are told, not averaged. */

@@ -2,7 +2,7 @@
 
 import { ErrorState, Skeleton } from "../../components";
 import { call } from "../../lib/api";
-import { formatBytes, visibleText } from "../../lib/format";
+import { formatBytes, nameText, visibleText } from "../../lib/format";
 import { linkTo } from "../../router";
 import { useListed } from "../people/ask";
 import { StorageBar } from "./bar";
@@ -26,7 +26,7 @@ export function LargestRuns({ project }: { project: string | null }) {
             {runs.map((one) => (
               <tr key={one.id}>
                 <td class="isolate">
-                  {one.trashed ? visibleText(one.name) : <a href={linkTo(`/run/${one.id}`)}>{visibleText(one.name)}</a>}
+                  {one.trashed ? nameText(one.name) : <a href={linkTo(`/run/${one.id}`)}>{nameText(one.name)}</a>}
                   {one.trashed ? <span class="quiet"> in the trash</span> : null}
                 </td>
                 <td class="isolate quiet">{visibleText(project === null ? one.project : one.user)}</td>

@@ -11,13 +11,13 @@ import {
   PlusIcon,
   TrashIcon,
 } from "../../components/icons";
-import { visibleText } from "../../lib/format";
+import { nameText } from "../../lib/format";
 import { foldSection, moveSection, type OwnSection, removeSection, renameSection } from "../../lib/workspace";
 import { change, editing } from "./space";
 
 export function OwnHead({ section }: { section: OwnSection }) {
   const [naming, setNaming] = useState(false);
-  const label = visibleText(section.name) || "(no name)";
+  const label = nameText(section.name);
   if (naming) return <Naming section={section} onDone={() => setNaming(false)} />;
   return (
     <h2 class="section-head">

@@ -6,7 +6,7 @@ import type { Inks } from "../../../charts/inks";
 import { EmptyState, ErrorState, Select, Skeleton } from "../../../components";
 import { SystemIcon } from "../../../components/icons";
 import { Segments } from "../../../components/segments";
-import { count, visibleText } from "../../../lib/format";
+import { count, cutMiddle, visibleText } from "../../../lib/format";
 import { BAND_HEAD, bandRows, heatRange, joined, sayBand, sayCell, sayMeasure } from "../../../lib/rank-view";
 import type { Ranks, RunDetail } from "../../../lib/schema";
 import { text } from "../../../lib/url";
@@ -139,7 +139,7 @@ function Choice({ view }: { view: Ranks }) {
           value={isMain ? "" : view.measure}
           options={[
             ...(isMain ? [{ value: "", label: "Other metric …" }] : []),
-            ...others.map((one) => ({ value: one.id, label: visibleText(one.title).slice(0, 60) })),
+            ...others.map((one) => ({ value: one.id, label: cutMiddle(visibleText(one.title), 60) })),
           ]}
           onChange={(id) => id && choose(id)}
         />
