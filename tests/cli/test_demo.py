@@ -142,6 +142,7 @@ def test_the_quick_demo_finds_the_bugs_of_its_script(tmp_path: Path, monkeypatch
     assert "shape.linear-in" in rules["vae-crashes"]
     assert rules["vae-learns-badly"] == {"device.new-tensor-cpu", "math.reparam-std", "opt.no-zero-grad"}
     command_line = runs["vae-crashes"].meta.command
-    assert command_line[1:] == ["-m", "stepscope", "run", "vae.py", "--epochs", "8"]  # as from a shell, not a fork
+    words = ["-m", "stepscope", "run", "--project", "vae-debugging", "vae.py", "--epochs", "8"]
+    assert command_line[1:] == words  # as from a shell, not a fork
     again = CliRunner().invoke(command, ["--dir", str(folder), "--no-ui", "--quick"])
     assert (again.exit_code, len(stepscope.runs(folder / "stepscope-runs"))) == (0, 2)

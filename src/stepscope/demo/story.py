@@ -27,7 +27,7 @@ def _digits(title: str, *arguments: str, tags: tuple[str, ...]) -> Act:
 
 
 def _vae(title: str, *edits: tuple[str, str], fails: bool = False) -> Act:
-    return Act(title, ("run", "vae.py", "--epochs", "8"), ("debugging",), edits, fails)
+    return Act(title, ("run", "--project", "vae-debugging", "vae.py", "--epochs", "8"), ("debugging",), edits, fails)
 
 
 def _sweep(upto: int) -> Act:

@@ -1,6 +1,7 @@
 export { Button, IconButton } from "./button";
 export { Dialog } from "./dialog";
 export { Checkbox, Select, Slider, TextInput, Toggle } from "./fields";
+export { Lesson, Lessons } from "./lessons";
 export { Middle } from "./middle";
 export { Menu, type MenuItem, Popover } from "./popover";
 export { EmptyState, ErrorState, Skeleton } from "./states";

@@ -5,14 +5,18 @@ import { WarningIcon } from "./icons";
 
 export interface EmptyStateProps {
   title: string;
-  icon?: ComponentChildren;
+  icon?: typeof WarningIcon;
   children?: ComponentChildren;
 }
 
-export function EmptyState({ title, icon, children }: EmptyStateProps) {
+export function EmptyState({ title, icon: Icon, children }: EmptyStateProps) {
   return (
     <div class="state">
-      {icon ? <div class="state-icon">{icon}</div> : null}
+      {Icon ? (
+        <div class="state-icon">
+          <Icon size={24} />
+        </div>
+      ) : null}
       <h2>{title}</h2>
       {children}
     </div>

@@ -1438,8 +1438,8 @@ export interface ModelPage {
   time: number;
   graph: GraphData;
   modules: ModuleRow[];
-  /** Duration of the recorded step, including recording. */
-  wall_us: number;
+  /** Of all operations together: what the recording itself cost is not in it. */
+  time_us: number | null;
   /** In the whole step, drawn or not. */
   ops: number;
 }

@@ -64,7 +64,7 @@ function retry(): void {
 function NoMetrics() {
   if (selected.value.length > 0 && !selected.value.some((id) => known.value.has(id))) {
     return (
-      <EmptyState title="The selected runs are not in this store" icon={<ChartIcon size={24} />}>
+      <EmptyState title="The selected runs are not in this store" icon={ChartIcon}>
         <p>The link may come from another store, or the runs were deleted.</p>
         <button type="button" class="link" onClick={() => setSelected([])}>
           Draw the newest runs
@@ -73,7 +73,7 @@ function NoMetrics() {
     );
   }
   return (
-    <EmptyState title="These runs have no metrics to plot" icon={<ChartIcon size={24} />}>
+    <EmptyState title="These runs have no metrics to plot" icon={ChartIcon}>
       <p>
         A chart appears with the first <code>run.log({"{…}"})</code>. <a href={linkTo("/runs")}>Select other runs</a>
       </p>

@@ -10,6 +10,7 @@ from stepscope.inspect.graph.data import GraphData
 from stepscope.inspect.logged import STEP_KIND, read_logged
 from stepscope.inspect.step import Step
 from stepscope.inspect.table import Row
+from stepscope.inspect.tally import op_time
 from stepscope.records import Media
 from stepscope.records.step import Phase, StepRecord
 from stepscope.runs.read.folder import RunFolder
@@ -83,7 +84,8 @@ class ModelPage(msgspec.Struct):
     time: float
     graph: GraphData
     modules: list[ModuleRow]
-    wall_us: float
+    time_us: float | None
+    """Of all operations together: what the recording itself cost is not in it."""
     """Duration of the recorded step, including recording."""
     ops: int
     """In the whole step, drawn or not."""
@@ -132,7 +134,7 @@ def model(ctx: Context, request: ModelRequest) -> ModelPage:
         time=chosen.time,
         graph=build_graph(record, phases),
         modules=[_row(row) for row in Step(record).table(by="module").rows],
-        wall_us=record.wall_us,
+        time_us=sum(took for op in record.ops if (took := op_time(op)) is not None) or None,
         ops=len(record.ops),
     )
 

@@ -154,7 +154,7 @@ export function Waiting() {
 function NoMatch() {
   const { panels, settings } = useScope();
   return (
-    <EmptyState title="No panel matches the search" icon={<SearchIcon size={24} />}>
+    <EmptyState title="No panel matches the search" icon={SearchIcon}>
       <p>
         None of the {panels.value?.length} panels is named like <code class="isolate">{settings.find.value}</code>.
       </p>

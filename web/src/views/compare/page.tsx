@@ -198,7 +198,7 @@ function Waiting() {
 
 function Gone() {
   return (
-    <EmptyState title="The selected runs are not in this store" icon={<ColumnsIcon size={24} />}>
+    <EmptyState title="The selected runs are not in this store" icon={ColumnsIcon}>
       <p>
         The link may come from another store, or the runs were deleted. <a href={linkTo("/runs")}>Select other runs</a>
       </p>

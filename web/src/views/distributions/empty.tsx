@@ -1,9 +1,8 @@
 /** No histogram was logged: how to log some. */
 
-import { EmptyState } from "../../components";
+import { EmptyState, Lesson, Lessons } from "../../components";
 import { ChartIcon } from "../../components/icons";
 import { count } from "../../lib/format";
-import { Lesson } from "../runs/empty";
 
 const WATCH = `import stepscope
 
@@ -15,7 +14,7 @@ const OWN = `for name, weight in model.named_parameters():
 
 export function NoHistograms({ runs }: { runs: readonly string[] }) {
   return (
-    <EmptyState title={runs.length === 0 ? "No run is selected" : "No histograms here"} icon={<ChartIcon size={28} />}>
+    <EmptyState title={runs.length === 0 ? "No run is selected" : "No histograms here"} icon={ChartIcon}>
       {runs.length === 0 ? (
         <p>
           Select runs on <a href="#/runs">Runs</a>.
@@ -26,10 +25,10 @@ export function NoHistograms({ runs }: { runs: readonly string[] }) {
           anything.
         </p>
       )}
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Watch every layer" text={WATCH} />
         <Lesson title="Or log what you like" text={OWN} />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

@@ -1,7 +1,7 @@
 /** Everything that runs logged besides numbers, under one slider. Takes the runs to show and nothing else. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { EmptyState, ErrorState, Skeleton } from "../../components";
+import { EmptyState, ErrorState, Lesson, Lessons, Skeleton } from "../../components";
 import { describeKeys } from "../../components/help";
 import { ImageIcon } from "./icons";
 import { searchFor } from "../../lib/chart-search";
@@ -174,18 +174,18 @@ function Waiting() {
   );
 }
 
+const LOG_IMAGE = 'run.log({"loss": loss, "sample": stepscope.Image(x)})';
+
 function Nothing({ runs }: { runs: number }) {
   return (
     <EmptyState
       title={runs === 1 ? "This run has logged no media" : "These runs have logged no media"}
-      icon={<ImageIcon size={24} />}
+      icon={ImageIcon}
     >
-      <p>
-        Log images, sounds, text or tables beside the numbers:{" "}
-        <code>
-          run.log({"{"}"sample": stepscope.Image(x){"}"})
-        </code>
-      </p>
+      <p>Images, videos, sounds, text, tables and figures appear here, step by step.</p>
+      <Lessons>
+        <Lesson title="Log an image beside the numbers" text={LOG_IMAGE} />
+      </Lessons>
     </EmptyState>
   );
 }

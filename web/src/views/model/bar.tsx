@@ -61,7 +61,7 @@ function Summary({ page }: { page: ModelPage }) {
     root?.params ? `${formatCount(root.params)} parameters` : "",
     root?.flops ? `${formatCount(root.flops)} FLOPs` : "",
     count(page.ops, "op"),
-    page.wall_us ? formatMicros(page.wall_us) : "",
+    page.time_us ? formatMicros(page.time_us) : "",
     page.graph.device,
   ];
   return (

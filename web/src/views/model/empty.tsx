@@ -1,8 +1,7 @@
 /** No recording yet: how to make one. */
 
-import { EmptyState } from "../../components";
-import { linkTo } from "../../router";
-import { Lesson } from "../runs/empty";
+import { EmptyState, Lesson, Lessons } from "../../components";
+import { BoxIcon } from "../../components/icons";
 
 const RECORD = `import stepscope
 
@@ -18,16 +17,13 @@ const SHELL = "stepscope inspect net:Net --input 1,3,32,32 --graph net.html";
 
 export function NoRecording({ run }: { run: string }) {
   return (
-    <EmptyState title={run ? "This run has no recorded step" : "No recorded step yet"}>
+    <EmptyState title={run ? "This run has no recorded step" : "No recorded step yet"} icon={BoxIcon}>
       <p>A recording is every operation of one step: what ran, on which line, with which shapes, and what it cost.</p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Record a step and log it" text={RECORD} />
         <Lesson title="Or save it as one file that works offline" text={ALONE} />
         <Lesson title="Or from the shell" text={SHELL} />
-      </div>
-      <p>
-        <a href={linkTo("/runs")}>All runs</a>
-      </p>
+      </Lessons>
     </EmptyState>
   );
 }

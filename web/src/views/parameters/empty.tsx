@@ -1,11 +1,11 @@
 /** Nothing to draw: why, and what to do. */
 
-import { Button, EmptyState } from "../../components";
+import { Button, EmptyState, Lesson, Lessons } from "../../components";
 import { ChartIcon, SearchIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
 import type { ParamTable } from "../../lib/param-table";
 import { project } from "../../state";
-import { EmptyStore, Lesson } from "../runs/empty";
+import { EmptyStore } from "../runs/empty";
 import { query } from "../runs/settings";
 import * as data from "./data";
 
@@ -16,22 +16,22 @@ export function NothingHere({ table }: { table: ParamTable }) {
     return <EmptyStore />;
   if (table.size === 0) return <NoRuns />;
   return (
-    <EmptyState title="These runs do not differ" icon={<ChartIcon size={28} />}>
+    <EmptyState title="These runs do not differ" icon={ChartIcon}>
       <p>
         {table.size === 1 ? "There is only one run" : `All ${table.size} runs have the same config`}
         {table.unique.length ? ", apart from text that is different in every run" : ""}. Parameters are drawn when runs
         were set to different values.
       </p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Record the config of a run" text={CONFIG} />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }
 
 function NoRuns() {
   return (
-    <EmptyState title="No run matches" icon={<SearchIcon size={24} />}>
+    <EmptyState title="No run matches" icon={SearchIcon}>
       {query.value ? (
         <p>
           <code class="isolate">{visibleText(query.value)}</code>

@@ -1,11 +1,9 @@
 /** Nothing to show: how to take a profile, what is broken, or why a tab is empty. */
 
-import { Button, EmptyState } from "../../components";
-import { WarningIcon } from "../../components/icons";
+import { Button, EmptyState, Lesson, Lessons } from "../../components";
+import { ChartIcon, WarningIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
 import type { ShownProfile } from "../../lib/schema";
-import { linkTo } from "../../router";
-import { Lesson } from "../runs/empty";
 import { Prose } from "./words";
 
 const API = `import stepscope
@@ -18,23 +16,20 @@ print(p.verdict())`;
 
 export function NoProfile({ run }: { run: string }) {
   return (
-    <EmptyState title={run ? "This run has no profile" : "No profile yet"}>
+    <EmptyState title={run ? "This run has no profile" : "No profile yet"} icon={ChartIcon}>
       <p>A profile shows where the time and the memory of a step go, and what to change.</p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Profile a script, unchanged" text="stepscope profile train.py" />
         <Lesson title="Open what another tool recorded" text="stepscope profile --open trace.json.gz" />
         <Lesson title="Or from your own loop" text={API} />
-      </div>
-      <p>
-        <a href={linkTo("/runs")}>All runs</a>
-      </p>
+      </Lessons>
     </EmptyState>
   );
 }
 
 export function DamagedProfile({ profile }: { profile: ShownProfile }) {
   return (
-    <EmptyState title="This profile cannot be read" icon={<WarningIcon size={24} />}>
+    <EmptyState title="This profile cannot be read" icon={WarningIcon}>
       <p class="state-message">{visibleText(profile.error ?? "")}</p>
       <p>The run's other profiles can be chosen above.</p>
     </EmptyState>

@@ -69,7 +69,7 @@ const SHOWN = [
 function TreeView({ state }: { state: PythonState }) {
   const tree = state.base.value;
   return (
-    <div class="vstack fill-down clipped framed raised">
+    <div class="vstack fill-down clipped raised">
       <Toolbar state={state} />
       <Crumbs state={state} />
       <div class="fill-down icicle-body">

@@ -62,7 +62,7 @@ export function Timeline({ run, profile, rank }: TimelineProps) {
   if (!ready && state.fault.value)
     return <ErrorState error={state.fault.value} onRetry={() => void state.load([rank])} />;
   return (
-    <div class="vstack fill-down clipped framed raised timeline" data-ready={ready || undefined}>
+    <div class="vstack fill-down clipped raised timeline" data-ready={ready || undefined}>
       <Toolbar state={state} ranks={ranks} all={all.value} onAll={(on) => (all.value = on)} />
       {ready ? <Stage state={state} /> : <Waiting />}
       {state.fault.value && ready ? <Fault state={state} /> : null}

@@ -199,10 +199,10 @@ async function moved(
 }
 
 function Nothing({ found, deleted }: { found: Reports; deleted: boolean }) {
-  if (deleted) return <EmptyState title="Nothing was deleted" icon={<TrashIcon size={24} />} />;
-  if (found.reports.length > 0) return <EmptyState title="No report matches" icon={<SearchIcon size={24} />} />;
+  if (deleted) return <EmptyState title="Nothing was deleted" icon={TrashIcon} />;
+  if (found.reports.length > 0) return <EmptyState title="No report matches" icon={SearchIcon} />;
   return (
-    <EmptyState title="Tell others what you found" icon={<ReportIcon size={28} />}>
+    <EmptyState title="Tell others what you found" icon={ReportIcon}>
       <p>
         A report is text with live charts, tables, images and findings of your runs. It can be sent as one file that
         works offline, or read by a link.

@@ -105,7 +105,7 @@ async function bringBack(page: ReportPage, old: ReportPage, then: () => void): P
 function Missing({ fault, onRetry }: { fault: unknown; onRetry(): void }) {
   if (!(fault instanceof ApiError) || fault.status !== 404) return <ErrorState error={fault} onRetry={onRetry} />;
   return (
-    <EmptyState title="There is no such report" icon={<ReportIcon size={24} />}>
+    <EmptyState title="There is no such report" icon={ReportIcon}>
       <p>{fault.message}</p>
       <p>
         <a href={linkTo("/reports")}>All reports</a>
@@ -164,7 +164,7 @@ function KeptDraft({
 }) {
   const moved = page !== null && kept.base !== page.newest;
   return (
-    <EmptyState title="You have changes that were not saved" icon={<ReportIcon size={24} />}>
+    <EmptyState title="You have changes that were not saved" icon={ReportIcon}>
       <p>
         This browser has kept them since {formatAge(kept.time, now.value)}.
         {moved

@@ -1,7 +1,7 @@
 /** Nothing to show: teach the first steps, or say why nothing fits. */
 
-import { Button, copyText, EmptyState, IconButton } from "../../components";
-import { CopyIcon, LogoIcon, SearchIcon } from "../../components/icons";
+import { Button, EmptyState, Lesson, Lessons } from "../../components";
+import { LogoIcon, SearchIcon } from "../../components/icons";
 import { info } from "../../components/topbar";
 import { count, visibleText } from "../../lib/format";
 import { project } from "../../state";
@@ -18,7 +18,7 @@ run.finish()`;
 export function EmptyStore() {
   const stores = info.value?.stores.map((store) => store.path) ?? [];
   return (
-    <EmptyState title="No runs here yet" icon={<LogoIcon size={28} />}>
+    <EmptyState title="No runs here yet" icon={LogoIcon}>
       <p>
         {stores.length ? (
           <>
@@ -29,34 +29,20 @@ export function EmptyStore() {
           "A run appears here the moment it starts."
         )}
       </p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Record a run" text={FIRST_RUN} />
         <Lesson title="Or run a script as it is" text="stepscope run train.py" />
         <Lesson title="Look around with example runs first" text="stepscope demo" />
         <Lesson title="Runs are in another folder?" text="stepscope ui path/to/stepscope-runs" />
-      </div>
+      </Lessons>
     </EmptyState>
-  );
-}
-
-export function Lesson({ title, text }: { title: string; text: string }) {
-  return (
-    <section class="lesson">
-      <header>
-        <h3>{title}</h3>
-        <IconButton label={`Copy: ${title}`} onClick={() => void copyText(text)}>
-          <CopyIcon size={14} />
-        </IconButton>
-      </header>
-      <pre tabIndex={0}>{text}</pre>
-    </section>
   );
 }
 
 export function NoMatch() {
   const total = table.value?.total ?? 0;
   return (
-    <EmptyState title="No run matches" icon={<SearchIcon size={24} />}>
+    <EmptyState title="No run matches" icon={SearchIcon}>
       {query.value ? (
         <p>
           <code class="isolate">{visibleText(query.value)}</code>

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { now } from "../../clock";
-import { Button, EmptyState, ErrorState, Skeleton } from "../../components";
+import { Button, EmptyState, ErrorState, Lesson, Lessons, Skeleton } from "../../components";
 import { GroupIcon } from "../../components/icons";
 import { lazily } from "../../components/lazily";
 import { count, formatAge, formatDuration, formatNumber, visibleText } from "../../lib/format";
@@ -17,7 +17,6 @@ import "../../style/sweeps.css";
 import { Best } from "../parameters/best";
 import { Legend } from "../parameters/legend";
 import { ownSettings, ParamScope } from "../parameters/scope";
-import { Lesson } from "../runs/empty";
 import * as data from "./data";
 
 const Parallel = lazily<{ scope: ParamScope }>(() => import("../parameters/parallel").then((found) => found.Parallel));
@@ -59,9 +58,9 @@ function Waiting() {
 
 function NoSweeps() {
   return (
-    <EmptyState title="No sweeps here yet" icon={<GroupIcon size={24} />}>
+    <EmptyState title="No sweeps here yet" icon={GroupIcon}>
       <p>A sweep runs one script with many settings. It appears here as soon as it starts.</p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson
           title="sweep.yaml"
           text={
@@ -69,7 +68,7 @@ function NoSweeps() {
           }
         />
         <Lesson title="Run it" text="stepscope sweep sweep.yaml" />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

@@ -1,10 +1,9 @@
 /** The charts of one run. */
 
-import { EmptyState } from "../../../components";
+import { EmptyState, Lesson, Lessons } from "../../../components";
 import { ChartIcon } from "../../../components/icons";
 import type { RunDetail } from "../../../lib/schema";
 import { ChartBoard } from "../../charts/board";
-import { Lesson } from "../../runs/empty";
 
 const isNumber = (info: { kind: string; section: string }) => info.section !== "system" && info.kind === "scalar";
 
@@ -17,15 +16,15 @@ const LOG = `run.log({"train/loss": loss, "lr": lr})`;
 
 function NoCharts({ running }: { running: boolean }) {
   return (
-    <EmptyState title={running ? "Nothing logged yet" : "This run logged no numbers"} icon={<ChartIcon size={24} />}>
+    <EmptyState title={running ? "Nothing logged yet" : "This run logged no numbers"} icon={ChartIcon}>
       <p>A chart appears with the first point of a metric.</p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Log from your own loop" text={LOG} />
         <Lesson
           title="Or run the script unchanged: its loss, gradient norm and learning rate are recorded"
           text="stepscope run train.py"
         />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

@@ -2,7 +2,17 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Button, copyText, EmptyState, ErrorState, IconButton, Skeleton, toast } from "../../../components";
+import {
+  Button,
+  copyText,
+  EmptyState,
+  ErrorState,
+  IconButton,
+  Lesson,
+  Lessons,
+  Skeleton,
+  toast,
+} from "../../../components";
 import { describeKeys } from "../../../components/help";
 import { ArrowDownIcon, CloseIcon, CopyIcon, TableIcon } from "../../../components/icons";
 import { useKeys } from "../../../keys";
@@ -11,7 +21,6 @@ import { count } from "../../../lib/format";
 import type { RunDetail } from "../../../lib/schema";
 import { formatHash } from "../../../lib/url";
 import "../../../style/console.css";
-import { Lesson } from "../../runs/empty";
 import { ConsoleBar, goToError } from "../console/bar";
 import { ConsoleLines } from "../console/data";
 import { LineList } from "../console/list";
@@ -182,21 +191,18 @@ function Waiting() {
 
 function Nothing({ run }: { run: RunDetail }) {
   return (
-    <EmptyState
-      title={run.status === "running" ? "Nothing was printed yet" : "Nothing was printed"}
-      icon={<TableIcon size={24} />}
-    >
+    <EmptyState title={run.status === "running" ? "Nothing was printed yet" : "Nothing was printed"} icon={TableIcon}>
       <p>
         What a script prints is kept with its run, both stdout and stderr, unless that was switched off. It appears here
         as it is printed.
       </p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson
           title="It is on by default"
           text={'run = stepscope.init(project="first", console=True)\nprint("epoch", 1)'}
         />
         <Lesson title="Or without changing the script" text="stepscope run train.py" />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

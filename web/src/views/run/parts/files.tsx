@@ -1,11 +1,10 @@
 /** What the run kept in files: artifacts by version, saved steps, its own folder. */
 
 import { useMemo } from "preact/hooks";
-import { EmptyState, ErrorState, Skeleton } from "../../../components";
+import { EmptyState, ErrorState, Lesson, Lessons, Skeleton } from "../../../components";
 import { FolderIcon } from "../../../components/icons";
 import type { RunDetail, RunFiles } from "../../../lib/schema";
 import "../../../style/files.css";
-import { Lesson } from "../../runs/empty";
 import { useAnswer } from "../answer";
 import { FilesNav } from "../files/nav";
 import { RunFolder, SavedSteps } from "../files/own";
@@ -51,15 +50,15 @@ function Body({ run, files, now }: { run: RunDetail; files: RunFiles; now: strin
 
 function Nothing() {
   return (
-    <EmptyState title="No artifacts yet" icon={<FolderIcon size={24} />}>
+    <EmptyState title="No artifacts yet" icon={FolderIcon}>
       <p>
         Weights, datasets, tables: files kept with the run under a name. The same content keeps its version, new content
         gets the next one.
       </p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Keep a file" text={KEEP} />
         <Lesson title="A folder, or a reference" text={KEEP_MANY} />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

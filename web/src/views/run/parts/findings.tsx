@@ -1,14 +1,13 @@
 /** All findings of a run: the gravest first, filtered by how grave they are and by rule. */
 
 import { useState } from "preact/hooks";
-import { Button, EmptyState, Select } from "../../../components";
+import { Button, EmptyState, Lesson, Lessons, Select } from "../../../components";
 import { CheckIcon } from "../../../components/icons";
 import { count, visibleText } from "../../../lib/format";
 import type { RunDetail, Severity, ShownFinding } from "../../../lib/schema";
 import { cut } from "../../../lib/graph-words";
 import { FindingCard } from "../findings";
 import { wantedFinding } from "../place";
-import { Lesson } from "../../runs/empty";
 
 const NOUNS: Record<Severity, [string, string]> = {
   error: ["error", "errors"],
@@ -116,13 +115,13 @@ function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
 function NoFindings({ run }: { run: RunDetail }) {
   const title = run.status === "running" ? "No problems found so far" : "No problems found";
   return (
-    <EmptyState title={run.watched ? title : "Not watched"} icon={run.watched ? <CheckIcon size={24} /> : undefined}>
+    <EmptyState title={run.watched ? title : "Not watched"} {...(run.watched ? { icon: CheckIcon } : {})}>
       <LookedAt run={run} />
       {run.watched ? null : (
-        <div class="vstack gap-3 to-left lessons">
+        <Lessons>
           <Lesson title="Watch a whole training" text="stepscope run train.py" />
           <Lesson title="Or a few batches with every check on" text="stepscope check train.py" />
-        </div>
+        </Lessons>
       )}
     </EmptyState>
   );

@@ -3,7 +3,7 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { columnAt, drawBand, drawHeat, heatHeight, rowAt } from "../../../charts/draw-ranks";
 import type { Inks } from "../../../charts/inks";
-import { EmptyState, ErrorState, Select, Skeleton } from "../../../components";
+import { EmptyState, ErrorState, Lesson, Lessons, Select, Skeleton } from "../../../components";
 import { SystemIcon } from "../../../components/icons";
 import { Segments } from "../../../components/segments";
 import { count, cutMiddle, visibleText } from "../../../lib/format";
@@ -12,7 +12,6 @@ import type { Ranks, RunDetail } from "../../../lib/schema";
 import { text } from "../../../lib/url";
 import { param } from "../../../router";
 import { Canvas, type Size } from "../../charts/canvas";
-import { Lesson } from "../../runs/empty";
 import { useAnswer } from "../answer";
 import "../../../style/ranks.css";
 
@@ -150,11 +149,11 @@ function Choice({ view }: { view: Ranks }) {
 
 function OneRank() {
   return (
-    <EmptyState title="This run has one rank" icon={<SystemIcon size={24} />}>
+    <EmptyState title="This run has one rank" icon={SystemIcon}>
       <p>For a training on several processes, this page compares the ranks: step time, data wait, loss and memory.</p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="With torchrun" text={"torchrun --nproc-per-node 4 -m stepscope run train.py"} />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { EmptyState, ErrorState, Skeleton } from "../../../components";
+import { EmptyState, ErrorState, Lesson, Lessons, Skeleton } from "../../../components";
 import { describeKeys } from "../../../components/help";
 import { SearchIcon } from "../../../components/icons";
 import { useKeys } from "../../../keys";
@@ -10,7 +10,6 @@ import { visibleText } from "../../../lib/format";
 import type { RecordedStep, RunDetail, StepHead } from "../../../lib/schema";
 import "../../../style/findings.css"; // lines of source
 import "../../../style/step.css";
-import { Lesson } from "../../runs/empty";
 import { useAnswer } from "../answer";
 import { goPart } from "../place";
 import { Births } from "../step/birth";
@@ -111,18 +110,18 @@ function Waiting() {
 
 function Nothing() {
   return (
-    <EmptyState title="No step of this run was recorded" icon={<SearchIcon size={24} />}>
+    <EmptyState title="No step of this run was recorded" icon={SearchIcon}>
       <p>
         A recording holds every operation of one step: the line and module it came from, the tensors it read and made,
         what they held, and what it cost. The Model page draws the same recording as a graph.
       </p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="Record a step" text={RECORD} />
         <Lesson
           title="A step that failed under stepscope run, afterwards"
           text="stepscope replay last --save failed.step"
         />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

@@ -1,14 +1,13 @@
 /** What the machine did while the run went on. */
 
 import { useMemo } from "preact/hooks";
-import { EmptyState } from "../../../components";
+import { EmptyState, Lesson, Lessons } from "../../../components";
 import { SystemIcon } from "../../../components/icons";
 import { visibleText } from "../../../lib/format";
 import type { RunDetail } from "../../../lib/schema";
 import { systemPanels, SYSTEM_GROUPS } from "../../../lib/system-groups";
 import { ChartBoard } from "../../charts/board";
 import { ownSettings } from "../../charts/settings";
-import { Lesson } from "../../runs/empty";
 import { hardwareOf } from "../machine";
 import { wordsOf } from "../pieces";
 
@@ -38,14 +37,14 @@ export function SystemPart({ run }: { run: RunDetail }) {
 
 function NoSystem() {
   return (
-    <EmptyState title="No system metrics were recorded" icon={<SystemIcon size={24} />}>
+    <EmptyState title="No system metrics were recorded" icon={SystemIcon}>
       <p>
         {SYSTEM_GROUPS.join(", ")}: they are measured every few seconds beside the training, unless that was switched
         off or the run was shorter.
       </p>
-      <div class="vstack gap-3 to-left lessons">
+      <Lessons>
         <Lesson title="It is on by default" text={'stepscope.init(project="first", system=True)'} />
-      </div>
+      </Lessons>
     </EmptyState>
   );
 }

@@ -1,6 +1,6 @@
 /** Two recordings side by side: which op's output changed most between them. */
 
-import { EmptyState, ErrorState, Select, Skeleton } from "../../../components";
+import { EmptyState, ErrorState, Lesson, Lessons, Select, Skeleton } from "../../../components";
 import { ChartIcon } from "../../../components/icons";
 import { Segments } from "../../../components/segments";
 import { count, formatNumber, visibleText } from "../../../lib/format";
@@ -9,7 +9,6 @@ import { useAnswer } from "../answer";
 import type { Recording } from "./data";
 import { ModuleName, Values } from "./pieces";
 import * as settings from "./settings";
-import { Lesson } from "../../runs/empty";
 
 const PARTS: readonly { value: settings.ComparePart; label: string }[] = [
   { value: "forward", label: "Forward" },
@@ -28,16 +27,16 @@ export function Compare({ recording, steps }: { recording: Recording; steps: rea
     others[others.length - 1];
   if (!before) {
     return (
-      <EmptyState title="There is only one recording" icon={<ChartIcon size={24} />}>
+      <EmptyState title="There is only one recording" icon={ChartIcon}>
         <p>With two, this shows which op's output changed most from one step to the other.</p>
-        <div class="vstack gap-3 to-left lessons">
+        <Lessons>
           <Lesson
             title="Record another step"
             text={
               'with stepscope.record(model, stats=True) as step:\n    loss = train_step(batch)\nrun.log({"recording": step})'
             }
           />
-        </div>
+        </Lessons>
       </EmptyState>
     );
   }
