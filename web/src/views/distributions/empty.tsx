@@ -7,7 +7,8 @@ import { count } from "../../lib/format";
 const WATCH = `import stepscope
 
 run = stepscope.init(project="vae")
-stepscope.watch_layers(model, every=100)   # activations and gradients`;
+# weights, activations and gradients of every layer
+stepscope.watch_layers(model, every=100)`;
 
 const OWN = `for name, weight in model.named_parameters():
     run.log({f"weights/{name}": stepscope.Histogram(weight)})`;
