@@ -7,7 +7,7 @@ import { count } from "../../lib/format";
 const WATCH = `import stepscope
 
 run = stepscope.init(project="vae")
-# weights, activations and gradients of every layer
+# activations and gradients of every layer
 stepscope.watch_layers(model, every=100)`;
 
 const OWN = `for name, weight in model.named_parameters():
