@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from stepscope.common.ops import DROPOUTS, NOISE, RESHAPES
 from stepscope.diagnose.evidence import Evidence
@@ -28,7 +29,7 @@ def same_view(run: Evidence) -> Iterator[Proof]:
     What to do: augment twice, and give the model each view once.
 
     How it is found: two results of a model meet in the loss, and they were computed by the same operations from the
-    same tensor, with nothing random on the way (no dropout, no noise).
+    same tensor, with nothing random on the way (no dropout, no noise), wherever results of these calls meet.
 
     Bad:
         view = augment(x)
@@ -37,13 +38,14 @@ def same_view(run: Evidence) -> Iterator[Proof]:
         loss = info_nce(model(augment(x)), model(augment(x)))
     """
     found: dict[Place | None, list[tuple[Visit, Visit]]] = {}
+    differ: set[Place | None] = set()
     for backward in list(run.steps.backwards)[: 4 * _STEPS]:
-        for origin in backward.origin.ancestors(_FAR) if backward.origin is not None else ():
-            if origin.op in _MEET and (pair := _twins(origin)) is not None:
-                found.setdefault(pair[1].place, []).append(pair)
-                break
+        compared = list(_compared(backward.origin)) if backward.origin is not None else []
+        differ |= {second.place for _, second, is_same in compared if not is_same}
+        if compared and compared[0][2]:
+            found.setdefault(compared[0][1].place, []).append(compared[0][:2])
     for place, several in found.items():
-        if place is None or len(several) < _STEPS:
+        if place is None or place in differ or len(several) < _STEPS:
             continue
         first, second = several[0]
         yield Proof(
@@ -57,15 +59,18 @@ def same_view(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _twins(meeting: Origin) -> tuple[Visit, Visit] | None:
-    """The two calls of one model whose results meet here, if they are the same computation."""
-    if len(meeting.inputs) != 2 or not all(one.requires_grad and one.shape for one in meeting.inputs):
-        return None
-    one, other = (part.back_through(RESHAPES) for part in meeting.inputs)
-    first, second = _root(one), _root(other)
-    if one is other or first is None or second is None or first is second or first.module is not second.module:
-        return None
-    return (first, second) if _is_same(one, other) else None
+def _compared(loss: Origin) -> Iterator[tuple[Visit, Visit, bool]]:
+    """Two calls of one model whose results meet in the loss, and whether they are the same computation."""
+    for meeting in loss.ancestors(_FAR):
+        if meeting.op not in _MEET or len(meeting.inputs) != 2:
+            continue
+        one, other = (part.back_through(RESHAPES) for part in meeting.inputs)
+        if one is other or not all(part.requires_grad and part.shape for part in (one, other)):
+            continue
+        first, second = _root(one), _root(other)
+        if first is None or second is None or first is second or first.module is not second.module:
+            continue
+        yield first, second, _is_same(one, other)
 
 
 def _root(origin: Origin) -> Visit | None:
@@ -79,8 +84,7 @@ def _is_same(one: Origin, other: Origin) -> bool:
     for first, second in queue:
         if first is second:
             continue
-        is_alike = first.op == second.op and first.op not in ("", *_RANDOM) and first.arguments == second.arguments
-        if not is_alike or len(first.inputs) != len(second.inputs) or len(queue) > _WIDE or not first.inputs:
+        if not _is_alike(first, second) or not first.inputs or len(queue) > _WIDE:
             return False
         for pair in zip(first.inputs, second.inputs, strict=True):
             key = (id(pair[0]), id(pair[1]))
@@ -88,3 +92,19 @@ def _is_same(one: Origin, other: Origin) -> bool:
                 known.add(key)
                 queue.append(pair)
     return True
+
+
+def _is_alike(one: Origin, other: Origin) -> bool:
+    """Whether both are the same result of the same operation, so that only their inputs can differ."""
+    if one.op != other.op or one.op in _RANDOM or not one.op or len(one.inputs) != len(other.inputs):
+        return False
+    return one.output == other.output and one.arguments == other.arguments and _is_known(one.arguments)
+
+
+def _is_known(argument: Any) -> bool:
+    """Whether equal descriptions mean equal values: an array as an index is described by its type alone."""
+    if isinstance(argument, dict):
+        return all(map(_is_known, argument.values()))
+    if isinstance(argument, list):
+        return all(map(_is_known, argument))
+    return not isinstance(argument, str) or not argument.startswith(("<", "..."))
