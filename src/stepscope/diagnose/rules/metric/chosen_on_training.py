@@ -34,6 +34,8 @@ def chosen_on_training(run: Evidence) -> Iterator[Proof]:
             torch.save(model.state_dict(), "best.pt")
     Good:
         if val_loss < best:
+            best = val_loss
+            torch.save(model.state_dict(), "best.pt")
     """
     if not any(_validates(run, one) for diet in run.batches.diets for one in diet.evaluated):
         return
@@ -81,10 +83,12 @@ def _trained_value(file: SourceFile, files: list[SourceFile], best: Best) -> ast
         for made in ast.walk(scope):
             if not isinstance(made, (ast.Assign, ast.AugAssign)) or name not in _set_by(made):
                 continue
-            if _trains_here(file, made) or _calls_training(files, made.value):
+            if _calls_training(files, made.value):
                 found = found or made
-            elif _asks_own_function(files, made.value):
+            elif _asks_own_function(files, made.value) and not _is_learned_from(file, made, name):
                 return None
+            elif _trains_here(file, made):
+                found = found or made
             else:
                 wanted += [one for one in _read(made.value) if one not in seen and one not in wanted]
     return found
@@ -104,6 +108,18 @@ def _asks_own_function(files: list[SourceFile], value: ast.expr) -> bool:
     """It may have evaluated a model."""
     called = {called_name(call) for call in ast.walk(value) if isinstance(call, ast.Call)}
     return any(one.name in called for file in files for one in file.walk(ast.FunctionDef))
+
+
+def _is_learned_from(file: SourceFile, made: ast.stmt, name: str) -> bool:
+    """`name.backward()` in the same function."""
+    home = file.enclosing(made, ast.FunctionDef, ast.AsyncFunctionDef)
+    for call in file.walk(ast.Call):
+        if called_name(call) != "backward" or not isinstance(call.func, ast.Attribute):
+            continue
+        is_here = file.enclosing(call, ast.FunctionDef, ast.AsyncFunctionDef) is home
+        if is_here and isinstance(call.func.value, ast.Name) and call.func.value.id == name:
+            return True
+    return False
 
 
 def _trains_here(file: SourceFile, made: ast.stmt) -> bool:
