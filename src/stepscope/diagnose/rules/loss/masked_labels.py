@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stepscope.common.ops import CASTS
+from stepscope.common.ops import CASTS, CONSTANTS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile
@@ -70,7 +70,11 @@ def _is_given(call: LossCall) -> bool:
         return False
     visits = {id(one.visit.root): one.visit.root for one in call.input.ancestors(400) if one.visit is not None}
     given = {id(one.back_through(CASTS)) for visit in visits.values() for one in visit.inputs}
-    return any(one.tags != CONSTANT and id(one) in given for one in _picked_from(call.target, _FAR))
+    return any(id(one) in given and not _is_constant(one) for one in _picked_from(call.target, _FAR))
+
+
+def _is_constant(origin: Origin) -> bool:
+    return origin.tags == CONSTANT or origin.op in CONSTANTS
 
 
 def _picked_from(origin: Origin, depth: int) -> Iterator[Origin]:

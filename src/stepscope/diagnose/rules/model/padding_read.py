@@ -31,10 +31,10 @@ def padding_read(run: Evidence) -> Iterator[Proof]:
 
     Bad:
         out, _ = self.gru(self.embed(ids))
-        return self.head(out[:, -1])
+        last = out[:, -1]
     Good:
         out, _ = self.gru(self.embed(ids))
-        return self.head(out[torch.arange(len(ids)), lengths - 1])
+        last = out[torch.arange(len(ids)), lengths - 1]
     """
     judged: set[int] = set()
     for trial in run[PaddingTrials].all:
