@@ -20,7 +20,7 @@ _SAYS = (
 )
 
 
-@rule("api.wrong-format", severity="error", needs="crash", follows=("api.none-result",))
+@rule("api.wrong-format", severity="error", needs="crash", is_symptom=True, follows=("api.none-result",))
 def wrong_format(run: Evidence) -> Iterator[Proof]:
     """A text such as `f"{loss:.4f}"` formats a value as a number that is not one number.
 
