@@ -149,7 +149,7 @@ def gain_in_words(evidence: dict[str, Any], step_ns: int) -> str:
     >>> gain_in_words({"measured": {"gain": 3.1, "steps": 200, "noise": 0.04}}, 49_000_000)
     '3.1x, measured on 200 steps (3.0x to 3.2x)'
     >>> gain_in_words({"saving_ms": 31.0, "basis": "bound", "gain_range": [1.0, 2.72], "try_with": "tune-batch"}, 49)
-    'at most 2.7x; only trying tells (tune-batch)'
+    'at most 2.7x; only a trial can tell (tune-batch)'
     """
     low, high = evidence.get("gain_range") or (0.0, 0.0)
     tried = evidence.get("measured")
