@@ -81,11 +81,23 @@ def test_a_demo_that_is_stopped_starts_nothing_more(tmp_path: Path) -> None:
 def test_ctrl_c_ends_what_runs(tmp_path: Path) -> None:
     stage = Stage(tmp_path / "demo")
     stage.set_up()
-    (stage.folder / "waits.py").write_text("import time\ntime.sleep(600)\n")
+    (stage.folder / "waits.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(600)\n")
     waits = Act("waits", ("run", "waits.py"), fresh=True)
-    child = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        stage.play([[waits]], lambda act: child.start(), lambda outcome: None)
+    over = threading.Event()
+
+    def interrupt() -> None:
+        while not over.wait(0.1):
+            if (stage.folder / "begun").exists():
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+
+    presses = threading.Thread(target=interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            stage.play([[waits]], lambda act: presses.start(), lambda outcome: print(outcome.trouble))
+    finally:
+        over.set()
+        presses.join()
 
 
 def test_a_missing_package_is_named_with_its_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

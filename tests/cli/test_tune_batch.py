@@ -60,14 +60,14 @@ def tuned(folder: Path, text: str, *options: str) -> tuple[int, str, str, dict[s
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is bounded by the kernel of Linux")
 def test_the_largest_batch_that_fits_is_found_and_a_failed_one_undone(tmp_path: Path) -> None:
-    code, out, err, report = tuned(tmp_path, script(4000), "--max-memory", "700MB", "--seconds", "60")
+    jumps = script(4000).replace("1024 * len(x)", "4096 * (len(x) if len(x) < 24 else 1024)")  # no line foresees it
+    code, out, err, report = tuned(tmp_path, jumps, "--max-memory", "700MB", "--seconds", "60")
     assert code == 0, err
     assert report["bounded_by"] == "memory"
     sizes = [one["size"] for one in report["curve"]]
     assert sizes == sorted(sizes)
     assert {2, 4, 8} <= set(sizes)
-    assert report["out_of_memory"], "a straight line through two peaks promises too much here"
-    assert 8 <= report["largest"] < min(report["out_of_memory"]) <= 160  # 32 KiB, times the square, kept twice
+    assert 8 <= report["largest"] < 24 <= min(report["out_of_memory"])
     assert all(one["peak_bytes"] <= 1.05 * (700 << 20) for one in report["curve"])
     assert report["curve"][-1]["peak_bytes"] > 1.2 * report["curve"][0]["peak_bytes"]
     assert report["learning_rate"]["at"]["8"] == [pytest.approx(2 * report["learning_rate"]["now"][0])]
