@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep import read_sweep
 from stepscope.sweep.journal import Journal, folder_of
+from stepscope.sweep.live import last_line
 from stepscope.sweep.opening import open_sweep
 from stepscope.sweep.pausing import set_paused
 from stepscope.sweep.process import is_alive
@@ -209,6 +211,16 @@ def test_the_sweep_ends_at_its_target_and_at_its_budget(folder: Folder) -> None:
 def test_a_metric_that_is_not_logged_is_named_with_those_that_are(folder: Folder) -> None:
     folder.write(parameters={"lr": [0.1]}, metric={"name": "val_loss", "goal": "min"})
     assert "no metric 'val_loss'; it logged loss" in folder.sweep()
+
+
+def test_a_command_that_records_no_run_is_told_how_to_record_one(folder: Folder) -> None:
+    folder.write(script=None, command="true", parameters={"lr": [0.2]})
+    assert "it recorded no run; start it with `stepscope run`" in folder.sweep()
+
+
+def test_the_last_line_of_a_short_output_is_the_reason_of_a_crash(tmp_path: Path) -> None:
+    (tmp_path / "0.log").write_text("Traceback ...\nModuleNotFoundError: No module named 'torchh'\n")
+    assert last_line(tmp_path / "0.log") == "ModuleNotFoundError: No module named 'torchh'"
 
 
 def test_two_of_one_sweep_at_once_are_refused(folder: Folder) -> None:

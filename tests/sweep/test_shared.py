@@ -187,3 +187,21 @@ def test_what_is_submitted_to_slurm_and_kubernetes(tmp_path: Path) -> None:
             "volumeMounts": [{"name": "runs", "mountPath": "/data/runs"}],
         }
     ]
+
+
+def test_a_storage_whose_tables_another_worker_makes_at_the_same_moment_is_opened_again() -> None:
+    pytest.importorskip("optuna")
+    from stepscope.errors import ConfigError
+    from stepscope.sweep.shared_study import open_made_by_another
+
+    faults = [RuntimeError("table studies already exists"), RuntimeError("duplicate key value violates pg_type")]
+
+    def opens() -> str:
+        if faults:
+            raise faults.pop()
+        return "opened"
+
+    assert open_made_by_another(opens, "sqlite:///s.db", again_s=0.0) == "opened"
+    faults.append(RuntimeError("connection refused"))
+    with pytest.raises(ConfigError, match="connection refused"):
+        open_made_by_another(opens, "sqlite:///s.db", again_s=0.0)

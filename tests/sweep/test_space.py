@@ -127,6 +127,7 @@ def test_a_grid_without_end_says_what_to_do() -> None:
         ({"min": 0.0, "max": 1.0, "step": -1}, "step is -1.0; expected a number above 0"),
         ({"distribution": "gaussian"}, "expected one of constant, categorical"),
         ({"distribution": "log_uniform", "min": 1, "max": 1e5}, "write log_uniform_values"),
+        ({"distribution": "log_uniform", "min": 1e-4, "max": 0.1}, "write log_uniform_values"),
         ({"values": "abc"}, "expected a list"),
         ({"values": [1, 2], "probabilities": [1]}, "must be 2 numbers"),
         ({}, "says not what it may be"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stepscope.files.opening import open_file, read_window
+from stepscope.files.opening import open_file, plain_size, read_window
 from stepscope.plain_text import clean
 from stepscope.sweep.divergence import diverged
 from stepscope.sweep.process import Process
@@ -110,7 +110,7 @@ def last_line(path: Path) -> str:
     """The last thing a run printed."""
     try:
         with open_file(path) as stream:
-            data = read_window(stream, max(stream.seek(0, 2) - _TAIL, 0), _TAIL)
+            data = read_window(stream, max((plain_size(path) or 0) - _TAIL, 0), _TAIL)
     except OSError:
         return ""
     lines = data.decode("utf-8", "replace").replace("\r", "\n").splitlines()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stepscope.common.units import listed
 from stepscope.errors import ConfigError
 from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep.live import Live, Verdict
@@ -236,9 +237,7 @@ class Runner:
     def _finish(self, live: Live, trial: Trial) -> None:
         metric = self.sweep.metric
         if trial.state == "finished" and metric is not None and trial.value is None:
-            names = [] if live.reader.folder is None else live.reader.folder.metrics()
-            shown = ", ".join(name for name in names if not name.startswith("system/")) or "nothing"
-            trial.reason = f"no metric {metric.name!r}; it logged {shown}"
+            trial.reason = _why_no_value(metric.name, live)
         self._note(
             "end",
             trial,
@@ -275,3 +274,12 @@ def total_of(sweep: Sweep) -> int | None:
     size = sweep.space.size if sweep.method in ("grid", "random") else None
     limits = [one for one in (sweep.runs, size) if one is not None]
     return min(limits) if limits else None
+
+
+def _why_no_value(metric: str, live: Live) -> str:
+    if live.reader.folder is None:
+        return (
+            f"no metric {metric!r}: it recorded no run; start it with `stepscope run`, or call stepscope.init() in it"
+        )
+    names = [name for name in live.reader.folder.metrics() if not name.startswith("system/")]
+    return f"no metric {metric!r}; it logged {listed(names) or 'nothing'}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,8 @@ SILENT = 6
 _STOPPED, _PAUSED, _EXCESS = "stepscope:stopped", "stepscope:paused", "stepscope:excess"
 _RUN, _HOST, _CLOCK = "stepscope:run", "stepscope:host", "stepscope:clock"
 _RETRIES = 20
+_MADE_MEANWHILE = ("already exists", "duplicate key", "UNIQUE constraint", "database is locked")
+_OPENINGS = 10
 
 
 @dataclass(frozen=True)
@@ -251,12 +253,21 @@ def open_storage(optuna: Any, url: str, folder: Path, heartbeat_s: float = 10.0)
     )
     if url.startswith("sqlite"):
         options["engine_kwargs"] = {"connect_args": {"timeout": 60}}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return optuna.storages.RDBStorage(_with_driver(url), **options)
-    except Exception as fault:  # whatever the driver raises
-        raise storage_error(url, fault) from None
+    return open_made_by_another(lambda: optuna.storages.RDBStorage(_with_driver(url), **options), url)
+
+
+def open_made_by_another(open: Callable[[], Any], url: str, again_s: float = 0.3) -> Any:
+    """The storage; again where another worker has just made a table that this one wanted to make."""
+    for trial in range(_OPENINGS):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return open()
+        except Exception as fault:  # whatever the driver raises
+            if trial == _OPENINGS - 1 or not any(word in str(fault) for word in _MADE_MEANWHILE):
+                raise storage_error(url, fault) from None
+            time.sleep(again_s)
+    raise AssertionError
 
 
 def storage_error(url: str, fault: Exception) -> StepscopeError:
