@@ -57,7 +57,8 @@ def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnos
     inquiry.ask("stored")
     stored += [one for one in inquiry.findings if (one.rule, one.file, one.line) not in known]
     looked_at = [*_looked_at(run), *([f"what was seen while it ran (by {again.rules} rules)"] if again.rules else [])]
-    watched = folder.coverage is not None or again.rules > 0 or bool(again.problems)  # kept, if not readable
+    kept = again.rules > 0 or bool(again.problems)  # problems: it is there, but not readable
+    watched = folder.coverage is not None or bool(folder.findings) or kept
     return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules, tuple(again.problems))
 
 
