@@ -12,6 +12,9 @@ from stepscope.records.profile import ProfileMeta, StepParts
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.track import ranks
 
+RANKS_S, MOST_RANKS = 1.0, 64
+"""How long rank 0 waits for the profiles of this many ranks."""
+
 
 def on_device() -> bool:
     """Whether the script has used an accelerator."""
@@ -41,3 +44,11 @@ def simple_meta(id: str, parts: StepParts) -> ProfileMeta:
         host=host_name(),
         world=ranks.place().world_size,
     )
+
+
+def wait_for_ranks(folder: Path, world: int, wait_s: float = RANKS_S) -> None:
+    """All ranks stop after the same step: a moment later their profiles are there, where they share the folder."""
+    until = clocks.monotonic() + wait_s
+    missing = [folder / f"rank{rank}.profile.json" for rank in range(1, min(world, MOST_RANKS))]
+    while any(not path.exists() for path in missing) and clocks.monotonic() < until:
+        clocks.sleep(0.02)

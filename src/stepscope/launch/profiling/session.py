@@ -24,7 +24,7 @@ from stepscope.launch.parts.loop import FollowedLoop, Limited
 from stepscope.launch.parts.pulse import deep_of
 from stepscope.launch.parts.terminal import ShownStatus, status_text
 from stepscope.launch.parts.verdict import Judged
-from stepscope.launch.phase_profile import on_device, simple_meta
+from stepscope.launch.phase_profile import on_device, simple_meta, wait_for_ranks
 from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.profiling.trials import Trials
 from stepscope.launch.script import Script
@@ -271,7 +271,8 @@ class Measured(Part):
         parts = table.result(on_device=on_device())
         keep = fence.fenced("keeping a part of the profile")
         keep(write_part)(folder, f"rank{self._rank}.phases", parts)
-        keep(write_part)(folder, f"rank{self._rank}.facts.json", {**facts, **({} if saved is None else saved.facts)})
+        facts = {**facts, "host": host_name(), **({} if saved is None else saved.facts)}
+        keep(write_part)(folder, f"rank{self._rank}.facts.json", facts)
         keep(self.python.keep)(folder, self._rank)
         if self.data is not None:
             keep(self.data.save)(folder, self._rank)
@@ -357,6 +358,7 @@ class ProfileReport(Part):
             reporter.note(fault)
         if self._stdout is not None:
             self._stdout.remove()
+        wait_for_ranks(measured.folder, self.around.world)
         try:
             self._show(Profile.load(measured.folder), self)
         except StepscopeError as error:  # a column that is not there: the user's to fix, not an internal error

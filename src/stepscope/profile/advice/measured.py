@@ -27,6 +27,9 @@ LAUNCH_NS = 25_000
 """No host takes longer for an operator of one kernel: what is idle beyond that waits for something else."""
 
 
+_FEW_STEPS = 5
+
+
 class Measured:
     """One rank of a profile. Everything is worked out when first asked for.
 
@@ -73,6 +76,14 @@ class Measured:
         except BadData as fault:
             self._note_damage(str(fault))
             return None
+
+    def parts_of(self, rank: int) -> dict[str, int]:
+        """Each phase of the typical step of a rank, as its own timer saw it; empty where too few steps were timed."""
+        try:
+            phases = self.profile.phases(rank)
+        except BadData:
+            return {}
+        return _typical(phases) if phases is not None and len(phases.steps) >= _FEW_STEPS else {}
 
     def _note_damage(self, what: str) -> None:
         if what not in self.damaged:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from stepscope.runs.read.across_ranks import Floats
     from stepscope.runs.read.folder import RunFolder
 
-_PHASES = {
+SLOW_PHASES = {
     "data": "loading data",
     "h2d": "copying to the device",
     "forward": "the forward pass",
     "optimizer": "the optimizer step",
     "other": "other code",
 }
-_ALL = (*_PHASES, "backward")
+_ALL = (*SLOW_PHASES, "backward")
 _CANDIDATES, _OTHERS = 8, 64
 """Number of suspected ranks, and of others they are compared with."""
 _FEW = 5
@@ -53,7 +53,7 @@ class SlowRank(msgspec.Struct, frozen=True):
         """
         where = f" ({self.host})" if self.host else ""
         return (
-            f"rank {self.rank}{where} is slow in {_PHASES[self.phase]}: {self.ms:.3g} ms per step, "
+            f"rank {self.rank}{where} is slow in {SLOW_PHASES[self.phase]}: {self.ms:.3g} ms per step, "
             f"the other ranks {self.others_ms:.3g} ms (a step takes {self.step_ms:.3g} ms)"
         )
 
@@ -72,7 +72,7 @@ def slow_ranks(run: RunFolder) -> list[SlowRank]:
     rows = {phase: _Rows(run, f"time/{phase}_ms") for phase in phases}
     usual = {phase: rows[phase].medians() for phase in phases}
     step_ms = sum(float(np.median(list(one.values()))) for one in usual.values() if one)
-    found = [_slowest(run, phase, rows[phase], usual[phase], step_ms) for phase in phases if phase in _PHASES]
+    found = [_slowest(run, phase, rows[phase], usual[phase], step_ms) for phase in phases if phase in SLOW_PHASES]
     return sorted((one for one in found if one is not None), key=lambda one: one.others_ms - one.ms)
 
 
