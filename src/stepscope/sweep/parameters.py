@@ -125,7 +125,7 @@ def _exponents(sign: int, quantized: bool = False) -> Callable[[Fields], Domain]
 
     def make(fields: Fields) -> Domain:
         first, second = _ends(fields)
-        if max(abs(first), abs(second)) > 700 or 0 < 10 * first <= second <= 1:  # 1e-5 to 1e-1 are no exponents
+        if max(abs(first), abs(second)) > 700 or 0 < 10 * first <= second <= 1:  # 1e-5 to 1e-1 are meant as values
             raise ConfigError(
                 f"{fields.where}: with log_uniform min and max are exponents of e; "
                 "for the values themselves write log_uniform_values"

@@ -221,6 +221,13 @@ function Charts({ table, sweep }: { table: ParamTable | null; sweep: SweepView }
   );
   if (!table) return <Skeleton width="100%" height={900} />; // As tall as the charts: the table below must not move.
   if (table.size === 0) return <p class="quiet">Charts appear with the first run that logs.</p>;
+  if (sweep.metric && table.metricName !== sweep.metric)
+    // The server falls back to another metric, whose values would be shown as those of the sweep.
+    return (
+      <p class="quiet">
+        Charts appear with the first value of <code class="isolate">{visibleText(sweep.metric)}</code>.
+      </p>
+    );
   return (
     <div class="sweep-charts">
       {sweep.metric ? (
