@@ -181,9 +181,11 @@ def dataset_steps(crash: Crash, dataset: Any, tensor: HeldTensor | None = None) 
             if tensor is None or (held.dtype == tensor.dtype and held.shape[1:] == tensor.shape[1:]):
                 yield from _own_story(crash, held)
         return
-    for held in dataset.attributes.values():
-        if isinstance(held, HeldTensor) and tensor is not None and held.dtype == tensor.dtype:
-            yield from _own_story(crash, held)
+    alike = [held for held in dataset.attributes.values() if isinstance(held, HeldTensor) and tensor is not None]
+    alike = [held for held in alike if tensor is not None and held.dtype == tensor.dtype]
+    fitting = [held for held in alike if tensor is not None and held.shape[1:] == tensor.shape[1:]]
+    for held in fitting or alike:
+        yield from _own_story(crash, held)
     yield from _of_methods(dataset.kind, None if tensor is None else _position(crash, tensor))
 
 

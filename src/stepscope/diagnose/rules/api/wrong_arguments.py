@@ -23,6 +23,8 @@ _DECODERS = ("TransformerDecoder", "TransformerDecoderLayer")
 _ENCODERS = ("TransformerEncoder", "TransformerEncoderLayer", "RNNBase", "_ConvNd")
 _TWICE = re.compile(r"multiple values for argument '(\w+)'")
 
+_CALLERS = (".trace", ".export", ".vmap", ".summary")
+
 
 @rule(
     "api.wrong-arguments",
@@ -190,6 +192,9 @@ def _pass_it(crash: Crash, names: list[str]) -> str:
         return f"nothing is encoded here to attend to: a model of one sequence uses nn.{other} with a causal mask"
     if names == ["metrics"] and frame is not None:
         names = [_measured(frame) or "val_loss"]
+    caller = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+    if caller.endswith(_CALLERS):
+        return f"`{caller}` calls it: give the arguments together, as a tuple with one for each"
     written = with_missing(call, names) if isinstance(call, ast.Call) else ""
     return f"pass it here: {written}" if written else "pass it here"
 

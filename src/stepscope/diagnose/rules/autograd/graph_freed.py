@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from stepscope.common.syntax import parents_of, said, statement_at
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.hidden_state import carried_graph
@@ -57,19 +59,31 @@ def graph_freed(run: Evidence) -> Iterator[Proof]:
             fix="detach what is carried from one step to the next",
         )
         return
+    kind = "both" if found.kind == "shared" and not _steps_between(crash) else found.kind
     yield Proof(
         where=found.site,
-        message=_SAID[found.kind].format(name=found.name),
+        message=_SAID[kind].format(name=found.name),
         label=f"the graph of {found.name} is freed with this loss"
-        if found.kind == "shared"
+        if kind in ("shared", "both")
         else f"{found.name} is still part of an old graph",
-        evidence={"tensor": found.name, "how": found.kind},
+        evidence={"tensor": found.name, "how": kind},
         edit=tensors.name_replaced(found.site, found.name, _cut_loose(crash, found.name))
-        if found.kind in ("carried", "shared")
+        if kind in ("carried", "shared")
         else None,
-        fix=_FIX[found.kind].format(name=found.name),
+        fix=_FIX[kind].format(name=found.name),
         related=[(crash.site, "backward fails here")],
     )
+
+
+def _steps_between(crash: Crash) -> bool:
+    """Whether an optimizer steps between the two calls of backward, as in a GAN: there the first loss is detached."""
+    site = crash.site
+    statement = None if site is None else statement_at(site.file, site.line)
+    holder = None if site is None or statement is None else parents_of(site.file).get(statement)
+    body = [one for one in getattr(holder, "body", []) if site is not None and one.lineno < site.line]
+    calls = [said(one.value.func) for one in body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)]
+    last = max((index for index, name in enumerate(calls) if name.endswith(".backward")), default=len(calls))
+    return last == len(calls) or any(name.endswith(".step") for name in calls[last:])
 
 
 def _cut_loose(crash: Crash, name: str) -> str:

@@ -79,7 +79,7 @@ def _wrong_number(crash: Crash, frame: Frame, told: re.Match[str]) -> Iterator[P
         evidence={"names": names, "expected": int(told[1]), "got": int(got) if got else None},
         fix=_keys_fix(parts)
         if dict_ and parts is not None
-        else _gym_fix(statement, names, got) or _number_fix(names, got),
+        else _gym_fix(statement, names, got) or _counted_fix(target, pair, got) or _number_fix(names, got),
         related=[(parts.site, "the dataset returns this")]
         if parts is not None and parts.site is not None
         else [(returned[0], "it returns this")]
@@ -131,6 +131,14 @@ def _gym_fix(statement: ast.stmt | None, names: list[str], got: str) -> str:
         return ""
     new = [*names[:2], "terminated", "truncated", names[3]]
     return f"take all five: {', '.join(new)} = {said(call)}; then {names[2]} = terminated or truncated"
+
+
+def _counted_fix(target: ast.AST | None, pair: list[str], got: str) -> str:
+    """`for i, (x, y) in enumerate(loader)` with more than two parts: the counter stays outside."""
+    if not isinstance(target, ast.Tuple) or not got or int(got) <= len(pair) or not pair:
+        return ""
+    inner = ", ".join([*pair, *["_"] * (int(got) - len(pair))])
+    return f"take all {got}: `for {said(target.elts[0])}, ({inner}) in ...`"
 
 
 def _number_fix(names: list[str], got: str) -> str:

@@ -28,7 +28,7 @@ def bce_int_target(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "bce-int-target":
         return
     kind = fault.tensor.dtype
-    made = turning_point(crash, fault.tensor, lambda dtype, axes: dtype == kind, *MAKERS, "long", "int")
+    made = turning_point(crash, fault.tensor, lambda dtype, axes: dtype == kind, *MAKERS, "one_hot", "long", "int")
     yield Proof(
         where=made or crash.site,
         message=f"the target of {fault.op} is {kind}, but the loss computes with it as a number",

@@ -52,13 +52,16 @@ def index_float(run: Evidence) -> Iterator[Proof]:
         if _is_column(fault.tensor)
         else turning_point(crash, fault.tensor, lambda dtype, axes: dtype == kind, *MAKERS, "float", "to", "div", "mul")
     )
+    cast = ".bool()" if fault.op == "getitem" and fault.tensor.extremes == (0, 1) else ".long()"
     yield Proof(
         where=made or crash.site,
-        message=f"`{fault.op}` needs whole numbers as indices, and {fault.name} is {kind}",
+        message=f"`{fault.op}` needs whole numbers as indices, and {fault.name} is {kind}"
+        if cast == ".long()"
+        else f"{fault.name} is {kind} and holds only 0 and 1: a mask, which has to be True and False",
         label=f"{fault.name}: {kind} {list(fault.tensor.shape)}",
         evidence={fault.name: f"{kind} {list(fault.tensor.shape)}"},
-        edit=tensors.named_operand(crash.site, fault.name, ".long()"),
-        fix="convert the indices: .long()",
+        edit=tensors.named_operand(crash.site, fault.name, cast),
+        fix=f"convert the {'mask' if cast == '.bool()' else 'indices'}: {cast}",
         related=[] if made is None else [(crash.site, "it fails here")],
     )
 

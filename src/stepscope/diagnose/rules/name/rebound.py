@@ -9,6 +9,8 @@ from stepscope.diagnose.crash.value_origin import bound, describe, rebound
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
+_FOR_ITS_EFFECT = ("load_state_dict", "backward", "append", "step", "zero_grad")
+
 
 @rule("name.rebound", severity="error", needs="crash")
 def rebound_name(run: Evidence) -> Iterator[Proof]:
@@ -43,10 +45,21 @@ def rebound_name(run: Evidence) -> Iterator[Proof]:
         message=f"`{name}` was {before.was}, and this line makes it {describe(suspect.value)}",
         label=f"`{name}` is rebound here",
         evidence={"name": name, "was": before.was, "is": describe(suspect.value)},
-        fix=f"give this value another name; `{name}` is needed again "
-        + ("the next time this line runs" if frame.line == binding.line else f"in line {frame.line}"),
+        fix=_fix(
+            binding.value,
+            name,
+            "the next time this line runs" if frame.line == binding.line else f"in line {frame.line}",
+        ),
         related=[
             (before.site, "what it was before"),
             *([] if frame.line == binding.line else [(frame.site, f"it is {use} here")]),
         ],
     )
+
+
+def _fix(value: ast.expr, name: str, when: str) -> str:
+    """Another name; or none, where a method of the object itself gave something that nobody needs."""
+    called = value.func if isinstance(value, ast.Call) else None
+    if isinstance(called, ast.Attribute) and said(called.value) == name and called.attr in _FOR_ITS_EFFECT:
+        return f"call it without assigning its result: `{said(value, 80)}`"
+    return f"give this value another name; `{name}` is needed again {when}"

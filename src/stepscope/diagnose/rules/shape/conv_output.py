@@ -60,6 +60,11 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
             related=[(crash.site, f"{sizes} meet here")] if written != crash.site else [],
         )
         return
+    if uneven is None and crash.operands and crash.operation is not None and crash.operation.op in ("add", "__add__"):
+        residual = _residual(crash, pair)
+        if residual is not None:
+            yield residual
+            return
     if uneven is None:
         yield Proof(
             where=crash.site,
@@ -80,6 +85,26 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
         evidence={**evidence, "layer": path},
         fix=f"give {path} {mend(module)}" if not even(module) else f"change the output_padding of {path}",
         related=[(crash.site, f"{sizes} meet here")],
+    )
+
+
+def _residual(crash: Crash, pair: tuple[HeldTensor, HeldTensor]) -> Proof | None:
+    """What a block makes of its input, with other channels at a stride, and the input itself: they are added."""
+    made, given = sorted(pair, key=lambda one: one.shape[-1])
+    if made.ndim != 4 or given.ndim != 4 or made.shape[1] == given.shape[1] or given.shape[-1] % made.shape[-1]:
+        return None
+    stride = given.shape[-1] // made.shape[-1]
+    names = {id(tensor): name for name, tensor in crash.operands}
+    inner, outer = names.get(id(made), "out"), names.get(id(given), "x")
+    conv = f"nn.Conv2d({given.shape[1]}, {made.shape[1]}, 1, stride={stride})"
+    return Proof(
+        where=crash.site,
+        message=f"the block turns {list(given.shape[1:])} into {list(made.shape[1:])}, "
+        f"and `{outer}` is added as it was",
+        label=f"{inner} {list(made.shape)}, {outer} {list(given.shape)}",
+        evidence={"shapes": [list(tensor.shape) for tensor in pair]},
+        fix=f"where channels or stride change, the shortcut needs a layer too: self.shortcut = {conv}, and then "
+        f"{inner} + self.shortcut({outer}); nn.Identity() elsewhere",
     )
 
 

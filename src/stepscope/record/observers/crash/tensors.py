@@ -42,6 +42,8 @@ def extremes(tensor: torch.Tensor) -> tuple[float, float] | None:
     """Smallest and largest value; None for what is large, empty, or on a device that may be broken by now."""
     if tensor.device.type != "cpu" or not 0 < tensor.numel() <= _COUNTED or tensor.layout != torch.strided:
         return None
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):  # it has left its `vmap`, and no op may read it
+        return None
     if tensor.is_quantized or tensor.is_complex() or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         return None
     with quietly():
