@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from msgspec.structs import replace
 
 from stepscope.common import clocks
+from stepscope.diagnose.crash.proved import agrees, says_the_same, sure_repair, with_change
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.inquiry import Inquiry, Silencer
 from stepscope.diagnose.rule import CRASHED, RUNNING, Proof, Rule, finding_of, rules_for, running_rules
@@ -44,6 +46,10 @@ class Engine(Inquiry):
         self._cpu_began = clocks.thread_time()
         self._asking_s = 0.0
         self._has_seen_window = False
+
+    @cached_property
+    def _of_crash(self) -> set[str]:
+        return {rule.id for rule in self.rules if rule.needs == "crash"}
 
     @property
     def rules(self) -> list[Rule]:
@@ -138,6 +144,18 @@ class Engine(Inquiry):
         before = len(self.findings)
         self.ask("probe")
         return self.findings[before:]
+
+    def keep(self, finding: Finding, proof: Proof | None = None) -> None:
+        is_of_crash = proof is not None and finding.rule in self._of_crash
+        repair = sure_repair(self.evidence) if is_of_crash else None
+        if repair is None or proof is None:
+            super().keep(finding, proof)
+            return
+        written = finding if proof.edit is None else self.with_edits(finding, proof)
+        if agrees(written, repair):
+            super().keep(finding, proof)
+        elif says_the_same(finding, repair):
+            super().keep(*with_change(finding, proof, repair))
 
     def finding(self, rule: Rule, proof: Proof) -> Finding:
         return self._with_source(finding_of(rule.id, rule.severity, proof, self.evidence.progress.step))

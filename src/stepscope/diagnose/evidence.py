@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from stepscope.evidence.precision_loss import PrecisionLoss
     from stepscope.evidence.printed_numbers import PrintedNumbers
     from stepscope.evidence.ranks import Ranks
+    from stepscope.evidence.repairs import Repairs
     from stepscope.evidence.retained_graphs import RetainedGraphs
     from stepscope.evidence.schedulers import Schedulers
     from stepscope.evidence.sequences import Sequences
@@ -77,7 +78,7 @@ class Watching(Protocol):
     def tables(self) -> dict[str, Any]: ...
     def settle(self) -> None: ...
     def experiment(self) -> None: ...
-    def observe_crash(self, error: BaseException) -> Any: ...
+    def observe_crash(self, error: BaseException) -> dict[str, Any]: ...
 
 
 class Evidence:
@@ -136,6 +137,7 @@ class Evidence:
         ranks: Ranks
         tensor_history: TensorHistory
         experiments: Experiments
+        repairs: Repairs
 
     def __init__(
         self,
@@ -144,7 +146,7 @@ class Evidence:
         *,
         settle: Callable[[], None] | None = None,
         experiment: Callable[[], None] | None = None,
-        observe: Callable[[BaseException], Any] | None = None,
+        observe: Callable[[BaseException], dict[str, Any]] | None = None,
     ) -> None:
         self.tables = dict(found)
         self._settle, self._experiment, self._observe = settle, experiment, observe
@@ -183,9 +185,8 @@ class Evidence:
 
     def observe_crash(self, error: BaseException) -> None:
         """An exception has ended the script: have it read once, while its frames are there."""
-        seen = None if self._observe is None else self._observe(error)
-        if seen is not None:
-            self.tables["crash"] = seen
+        if self._observe is not None:
+            self.tables.update(self._observe(error))
             self.crash = self._crash()
 
     @property

@@ -79,15 +79,17 @@ def _file_of(number: int) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:
+def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float, *, sealed: bool = False) -> dict[str, Any] | None:
     """What `work` gives, as plain data; None when it fails, takes too long or has no result.
+
+    A `sealed` fork cannot write, delete, connect or start anything: for code of the user's that may do so.
 
     Time in which the fork waits for a processor does not count, so a busy machine gives the same answer as a quiet one.
     """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _be_the_child(work, writing)
+        _be_the_child(work, writing, sealed)
     os.close(writing)
     try:
         answer = _read(reading, child, seconds)
@@ -101,7 +103,7 @@ def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, A
     return found if isinstance(found, dict) else None
 
 
-def _be_the_child(work: Callable[[], dict[str, Any]], writing: int) -> None:
+def _be_the_child(work: Callable[[], dict[str, Any]], writing: int, sealed: bool) -> None:
     """Nothing may leave this function: the script must not go on in two processes."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -110,6 +112,10 @@ def _be_the_child(work: Callable[[], dict[str, Any]], writing: int) -> None:
         os.dup2(quiet, 2)
         sys.stdout = sys.stderr = io.StringIO()
         torch.set_num_threads(1)
+        if sealed:
+            from stepscope.events.fork_seal import seal
+
+            seal(writing)
         os.write(writing, json.dumps(work()).encode()[:_MOST_BYTES])
     finally:
         os._exit(0)

@@ -339,11 +339,13 @@ class Watcher(Progress):
                 if type(observer).settle is not Observer.settle:
                     fence.call(f"settling {type(observer).__name__}", observer.settle)
 
-    def observe_crash(self, error: BaseException) -> Any:
-        """What there is to know of the exception that has ended the script."""
-        from stepscope.record.observers.crash.observe import observe
+    def observe_crash(self, error: BaseException) -> dict[str, Any]:
+        """What there is to know of the exception that has ended the script, and which change would mend it."""
+        from stepscope.record.observers.crash.observe import observe, tried_changes
 
-        return fence.call("reading the exception", observe, error, self)
+        found = {"crash": fence.call("reading the exception", observe, error, self)}
+        found["repairs"] = fence.call("trying changes after the exception", tried_changes, error)
+        return {name: table for name, table in found.items() if table is not None}
 
     def experiment(self) -> None:
         """Have the observers try what only trying tells; the script has ended by itself."""

@@ -10,6 +10,7 @@ from stepscope.diagnose.crash.classes import own_class, values_returned
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.proved import repairs_of, tried_or
 from stepscope.diagnose.crash.value_origin import article
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
@@ -66,7 +67,7 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
         edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple and not inside else None,
-        fix=_IN_SEQUENTIAL if inside else _unpacked(crash, site, value) if is_tuple else "take the part needed",
+        fix=_fix(run, crash, site, value, inside),
         related=[(crash.site, f"it is used as {'an array' if _arrays(value) else 'a tensor'} here")],
     )
 
@@ -163,3 +164,11 @@ def _in_sequential(crash: Crash) -> tuple[Site, str, Any] | None:
             if site is not None and at:
                 return site, children[at - 1][1].type, value
     return None
+
+
+def _fix(run: Evidence, crash: Crash, site: Any, value: Any, inside: bool) -> str:
+    if inside:
+        return _IN_SEQUENTIAL
+    if several(value, "tuple") is not None:
+        return _unpacked(crash, site, value)
+    return tried_or(repairs_of(run), "take the part needed")

@@ -9,6 +9,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
 from stepscope.diagnose.crash.given import given_line
 from stepscope.diagnose.crash.hidden_state import hanging_line
+from stepscope.diagnose.crash.proved import alternatives, repairs_of
 from stepscope.diagnose.crash.value_origin import argument_in, describe, given_by_function, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -20,7 +21,10 @@ _MOST = 4
 _QUIET = ("KeyboardInterrupt", "SystemExit", "GeneratorExit")
 
 
-@rule("crash.raised", severity="error", needs="unexplained", follows=("data.drop-last-tiny", "dist.*"))
+_FOLLOWS = ("crash.one-change", "data.drop-last-tiny", "dist.*")
+
+
+@rule("crash.raised", severity="error", needs="unexplained", follows=_FOLLOWS)
 def raised(run: Evidence) -> Iterator[Proof]:
     """An exception ended the script, and no other rule knows its cause.
 
@@ -62,6 +66,9 @@ def raised(run: Evidence) -> Iterator[Proof]:
     said_, fix = told, _fix(crash, frame, blamed)
     if meaning is not None:
         said_, fix = meaning.filled(f"{crash.type}: {crash.text}", _names(crash, frame))
+    tried = [] if blamed else repairs_of(run)
+    if tried:
+        fix = alternatives(tried)
     yield Proof(
         where=where,
         message=said_,
@@ -77,9 +84,11 @@ def _names(crash: Crash, frame: Frame) -> dict[str, str]:
     """What stands on the failing line: the tensor it works on, and the first argument of its call."""
     call = frame.running if isinstance(frame.running, ast.Call) else None
     args = [said(one) for one in call.args] if call is not None else []
+    method = said(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else "x"
+    names = [name for name, _ in crash.operands if not name.startswith("argument ")]
     turned = f"{said(call.func)}({args[1]}, {args[0]})" if call is not None and len(args) > 1 else ""
     return {
-        "tensor": crash.operands[0][0] if crash.operands else "x",
+        "tensor": names[0] if names else method,
         "argument": args[0] if args else "tensors",
         "turned": turned,
         "looped": said(frame.running.iter) if isinstance(frame.running, ast.For) else "it",

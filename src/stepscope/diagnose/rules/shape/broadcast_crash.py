@@ -8,6 +8,8 @@ from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.fitting_axes import index_for, is_elementwise, met_from_the_right
 from stepscope.diagnose.crash.joined import Joined, wrong_axis
+from stepscope.diagnose.crash.proved import repairs_of, tried_or
+from stepscope.diagnose.crash.provenance import made_at, made_by
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.crash.value_origin import given_by_function
 from stepscope.diagnose.edits import tensors
@@ -16,6 +18,7 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
 
 _HF = "Transformers"
+_FEW_JOINED = 4
 
 
 @rule("shape.broadcast-crash", severity="error", needs="crash", follows=("loss.class-weights", "shape.assigned-part"))
@@ -72,15 +75,49 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
             fix=classes,
         )
         return
+    longer = _one_longer(crash, names, first, second)
+    if longer is not None:
+        yield longer
+        return
     yield Proof(
         where=crash.site,
         message=f"{op} needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
         label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
         evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
         edit=_squeezed(crash.site, names[id(first)], first, names[id(second)], second),
-        fix=_product(op, names[id(first)], first, names[id(second)], second)
-        or _mend(names[id(first)], first, names[id(second)], second),
+        fix=tried_or(
+            repairs_of(run),
+            _product(op, names[id(first)], first, names[id(second)], second)
+            or _mend(names[id(first)], first, names[id(second)], second)
+            or "bring both to one shape before this line",
+        ),
     )
+
+
+def _one_longer(crash: Crash, names: dict[int, str], first: HeldTensor, second: HeldTensor) -> Proof | None:
+    """A parameter of a fixed length beside a sequence to which something was joined: a class token."""
+    for fixed, other in ((first, second), (second, first)):
+        axes = [axis for axis in range(min(fixed.ndim, other.ndim)) if fixed.shape[axis] != other.shape[axis]]
+        axes = [axis for axis in axes if fixed.shape[axis] != 1]
+        joined = made_by(crash, other, "cat", "concat", "concatenate")
+        made = made_at(crash, fixed)
+        if not fixed.is_parameter or fixed.ndim != other.ndim or len(axes) != 1 or joined is None or made is None:
+            continue
+        axis = axes[0]
+        more = other.shape[axis] - fixed.shape[axis]
+        if not 0 < more <= _FEW_JOINED:
+            continue
+        name = names[id(fixed)]
+        return Proof(
+            where=made,
+            message=f"`{name}` has {fixed.shape[axis]} places, and `{names[id(other)]}` has {other.shape[axis]}: "
+            f"{more} more {'was' if more == 1 else 'were'} joined to it",
+            label=f"axis {axis} should be {other.shape[axis]}",
+            evidence={name: list(fixed.shape), names[id(other)]: list(other.shape)},
+            fix=f"make it {more} longer on axis {axis}: {other.shape[axis]} instead of {fixed.shape[axis]}",
+            related=[(joined.site, f"{more} joined here"), (crash.site, "they meet here")],
+        )
+    return None
 
 
 def _lacks_axes(crash: Crash, first_name: str, first: HeldTensor, second_name: str, second: HeldTensor) -> Proof | None:
@@ -165,7 +202,7 @@ def _mend(first_name: str, first: HeldTensor, second_name: str, second: HeldTens
         swapped = _swapped(second_name, b, a)
         if swapped:
             return swapped
-    return "bring both to one shape before this line"
+    return ""
 
 
 def _squeezed(

@@ -12,11 +12,13 @@ import torch
 from stepscope.common.syntax import running_node
 from stepscope.evidence.crash import Crash, Frame, WorkerFrame
 from stepscope.evidence.frame_values import Scope
+from stepscope.evidence.repairs import Repairs
 from stepscope.record.observers.crash.frame_values import LEFT_OUT, Describer
 from stepscope.record.observers.crash.kinds import held_by
 from stepscope.record.observers.crash.live_values import called, instruction_span
 from stepscope.record.observers.crash.missing_names import missing_name
 from stepscope.record.observers.crash.models import describe_models, unmade
+from stepscope.record.observers.crash.trials.search import repairs
 from stepscope.record.observers.module_records import live
 from stepscope.record.observers.names import dtype_name
 from stepscope.record.observers.own_frames import is_own, is_own_file
@@ -60,6 +62,12 @@ def observe(error: BaseException, watcher: Watcher) -> Crash:
     crash.own_files = {site.file for seen in crash.modules.values() for site in seen.sites.values()}
     crash.own_files = {file for file in crash.own_files if is_own_file(file)}
     return crash
+
+
+def tried_changes(error: BaseException) -> Repairs:
+    """Which single changes would let the script go on."""
+    root = _root_of(error)
+    return repairs(root, _links(root.__traceback__))
 
 
 def _watched(crash: Crash, watcher: Watcher) -> None:

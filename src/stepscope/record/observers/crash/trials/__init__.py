@@ -1,0 +1,1 @@
+"""Trying in a fork which single change lets the line that raised, and what follows it, run through."""
