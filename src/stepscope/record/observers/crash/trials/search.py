@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-import time
 from types import FunctionType, TracebackType
 from typing import Any
 
 import torch
 
+from stepscope.common import clocks
 from stepscope.common.syntax import tree_of
 from stepscope.events.fork_seal import LeavesCopy, stop_after
 from stepscope.evidence.repairs import Repair, Repairs, Replacement
@@ -45,11 +45,11 @@ def repairs(error: BaseException, links: list[TracebackType]) -> Repairs:
     some = list(dict.fromkeys(itertools.islice(changes(scene, callers), _MOST)))
     if not some:
         return found
-    began = time.perf_counter()
+    began = clocks.perf_counter()
     through = _first_round(scene, some)
     functions = functions_of(scene.file)
     for change in through[:_MOST_TRIALS]:
-        if len(found.all) >= _ENOUGH or time.perf_counter() - began > _ALTOGETHER:
+        if len(found.all) >= _ENOUGH or clocks.perf_counter() - began > _ALTOGETHER:
             break
         found.tried += 1
         if _goes_on(scene, links, change, functions):
