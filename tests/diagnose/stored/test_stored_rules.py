@@ -127,6 +127,16 @@ def test_a_finding_of_the_watched_run_explains_those_of_the_folder(written: Writ
     assert found.watched
 
 
+def test_a_run_that_was_killed_after_a_live_finding_was_watched(written: Written) -> None:
+    for step in range(50):
+        written.log({"loss": 1.0 if step < 10 else float("nan")})
+    live = Finding(rule="num.nan-loss-continues", severity="error", message="the loss is nan in step 10")
+    written.writer.event(FindingEvent(time=time.time(), finding=live))
+    found = written.diagnose()
+    assert found.watched
+    assert [one.rule for one in found.findings] == ["num.nan-loss-continues"]
+
+
 def test_rules_for_stored_runs_are_all_there_for_two_threads_at_once() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
