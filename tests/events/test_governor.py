@@ -33,6 +33,27 @@ def test_a_script_that_never_trains_is_left_alone_after_its_setup() -> None:
     assert one.coverage() == []
 
 
+def test_calls_that_are_all_alike_end_the_look_before_training_and_never_a_training() -> None:
+    one, depths = governor()
+    for calls in range(1, 32):
+        one.saw_alike(calls)
+        assert one.is_deep
+    one.saw_alike(32)
+    assert depths == [True, False]
+    assert one.windows[0].ended == "complete"
+
+    one.trains()
+    one.saw_alike(1000)
+    assert one.is_deep
+
+
+def test_calls_that_are_all_alike_do_not_end_a_look_that_somebody_holds() -> None:
+    one, _ = governor()
+    one.hold("replay")
+    one.saw_alike(1000)
+    assert one.is_deep
+
+
 def test_the_first_steps_are_looked_at_until_the_budget_is_spent() -> None:
     one, depths = governor()
     train(one, 90, ops=400)

@@ -43,6 +43,8 @@ _START_S = 0.30
 _WAKE_S = 0.06
 _FEWEST_STEPS, _MOST_STEPS = 4, 100
 _WAKE_STEPS, _WAKE_BATCHES = 2, 4
+_ALIKE_CALLS = 32
+"""Before anything trains, calls of one model from one line with the same shapes."""
 _MARGIN = 4.0
 _SCHEDULE = (1, 2, 5)
 
@@ -186,6 +188,14 @@ class Governor:
         window = self._open
         if window is not None and not window.fewest and self._is_over(window):
             self._end("the budget")
+
+    def saw_alike(self, calls: int) -> None:
+        """A model was called without gradients, so often in the same way: after enough calls nothing in it is new."""
+        window = self._open
+        if window is None or self.is_training or math.isinf(window.budget_s):
+            return
+        if calls >= _ALIKE_CALLS * self.scale:
+            self._end("complete")
 
     def batch(self) -> None:
         window = self._open

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -39,6 +40,8 @@ class VisitObserver(Visits):
         """How many backwards had run when a model was last called without gradients."""
         self._evaluated_closely: Place | None = None
         """Where a model was called without gradients before anything was trained, while it was looked at closely."""
+        self._alike: Counter[Any] = Counter()
+        """Calls without gradients before anything was trained, by the window and by what tells them apart."""
         self._models: Any = source_of("model_begins")
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._classes: set[str] = set()
@@ -125,6 +128,11 @@ class VisitObserver(Visits):
                     origin.tags |= OUTPUT
         watcher.tell("root_done", visit, call.module, call.args, call.kwargs, call.result)
         watcher.governor.at_rest()
+        if not visit.grad and watcher.governor.is_deep and not watcher.governor.is_training:
+            window = len(watcher.governor.windows)
+            way = window, visit.module.number, visit.place, visit.training, *visit.shapes_in
+            self._alike[way] += 1
+            watcher.governor.saw_alike(self._alike[way])
 
     # Modules inside them
 
