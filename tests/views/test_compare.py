@@ -404,6 +404,20 @@ def test_reasons_know_a_seed_a_path_and_a_small_step() -> None:
     assert package_change("tqdm", "1.0", "1.1").likely == "unlikely"
 
 
+def test_many_numbers_of_a_group_are_told_by_their_range(ctx: Context, store: Path) -> None:
+    runs = [
+        write_run(store, f"{opt}-{at}", {"val/acc": [0.0, 0.5]}, config={"opt": opt, "lr": rate * (at + 1)})
+        for opt, rate in (("adam", 1 / 3000), ("sgd", 1 / 300))
+        for at in range(5)
+    ]
+    found = compare_changed(ctx, ChangedRequest(runs=runs, by=["config.opt"]))
+    [change] = [one for one in found.changes if one.key == "lr"]
+    assert {change.a, change.b} == {
+        "5 values from 0.0003333 to 0.001667",
+        "5 values from 0.003333 to 0.01667",
+    }
+
+
 # -- lines of groups -------------------------------------------------------------------------------------------------
 
 

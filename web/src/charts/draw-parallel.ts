@@ -1,8 +1,7 @@
 /** Parallel coordinates: one upright per column, one line per run. Geometry, drawing, and what lies under a pixel. */
 
-import { upright } from "../lib/chart-axes";
 import type { Brush } from "../lib/param-brush";
-import type { ParamScale } from "../lib/param-scale";
+import { type ParamScale, uprightTicks } from "../lib/param-scale";
 import { BROKEN, MISSING, type ParamColumn } from "../lib/param-table";
 import type { Inks } from "./inks";
 
@@ -150,7 +149,7 @@ export function drawParallelAxes(
     drawBrush(ctx, layout, axis, brushOf(axis.column.key), inks);
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    for (const tick of upright(bottom - top, axis.scale.ticks)) {
+    for (const tick of uprightTicks(axis.scale, bottom - top)) {
       const y = bottom - (bottom - top) * tick.place;
       ctx.strokeStyle = inks.quiet;
       line(ctx, axis.x, Math.round(y) + 0.5, axis.x + 4, Math.round(y) + 0.5);

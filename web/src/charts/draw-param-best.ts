@@ -2,10 +2,9 @@
  * The best value as runs came in: every run a dot, the best so far a line of steps, the runs that improved it marked.
  */
 
-import { upright } from "../lib/chart-axes";
 import { labelsBelow } from "../lib/chart-axes";
 import type { Box } from "../lib/chart-project";
-import type { ParamScale } from "../lib/param-scale";
+import { type ParamScale, uprightTicks } from "../lib/param-scale";
 import type { BestSoFar } from "../lib/param-table";
 import type { Inks } from "./inks";
 
@@ -75,7 +74,7 @@ function drawAxes(ctx: CanvasRenderingContext2D, plot: BestPlot, box: Box, inks:
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  for (const tick of upright(box.height, plot.scale.ticks)) {
+  for (const tick of uprightTicks(plot.scale, box.height)) {
     const y = Math.round(box.top + box.height - PAD - tick.place * (box.height - 2 * PAD)) + 0.5;
     ctx.beginPath();
     ctx.moveTo(box.left, y);

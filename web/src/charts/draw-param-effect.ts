@@ -1,9 +1,8 @@
 /** A metric over one parameter: the runs as dots, what the model expects as a line (or as bars for names). */
 
-import { upright } from "../lib/chart-axes";
 import type { Box } from "../lib/chart-project";
 import { visibleText } from "../lib/format";
-import type { ParamScale } from "../lib/param-scale";
+import { type ParamScale, uprightTicks } from "../lib/param-scale";
 import type { ParamColumn } from "../lib/param-table";
 import type { Effect } from "../lib/schema";
 import { type Dim, drawPoints, pixelsOf, type ScatterPaint } from "./draw-scatter";
@@ -60,7 +59,7 @@ export function drawEffect(
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   const at = pixelsOf(box);
-  for (const tick of upright(box.height, y.scale.ticks)) {
+  for (const tick of uprightTicks(y.scale, box.height)) {
     const py = Math.round(at.y(tick.place)) + 0.5;
     line(ctx, box.left, py, box.left + box.width, py);
     ctx.fillText(tick.label, box.left - 8, py, box.left - 10);

@@ -1,10 +1,9 @@
 /** A matrix of scatter plots, and one of them large: geometry, drawing, and which run lies under a pixel. */
 
-import { upright } from "../lib/chart-axes";
 import { fitted } from "../lib/chart-axes";
 import type { Box } from "../lib/chart-project";
 import { visibleText } from "../lib/format";
-import type { ParamScale, Tick } from "../lib/param-scale";
+import { type ParamScale, type Tick, uprightTicks } from "../lib/param-scale";
 import type { ParamColumn } from "../lib/param-table";
 import type { Inks } from "./inks";
 
@@ -207,7 +206,7 @@ function drawSide(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, inks: Inks,
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   if (!own)
-    for (const tick of upright(box.height, dim.scale.ticks))
+    for (const tick of uprightTicks(dim.scale, box.height))
       ctx.fillText(cut(tick.label, 10), LEFT - 8, yOf(box, tick.place), LEFT - 24);
 }
 
@@ -258,7 +257,7 @@ export function drawLargeScatter(
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  for (const tick of upright(box.height, y.scale.ticks)) {
+  for (const tick of uprightTicks(y.scale, box.height)) {
     const at = Math.round(yOf(box, tick.place)) + 0.5;
     line(ctx, box.left, at, box.left + box.width, at);
     ctx.fillText(cut(tick.label, 12), box.left - 8, at, 72);

@@ -2,6 +2,7 @@
 
 import { padded } from "./chart-range";
 import { formatNumber, visibleText } from "./format";
+import { upright } from "./chart-axes";
 import { tickLabels, ticks } from "./chart-ticks";
 import type { ParamColumn } from "./param-table";
 
@@ -105,4 +106,17 @@ function logScale(column: ParamColumn): ParamScale {
       return floor > 0 ? [{ place: ZERO, label: "0" }, ...found] : found;
     },
   };
+}
+
+/** Labels of an upright axis that are nearer than this touch. */
+const LABEL_PX = 13;
+
+/** The ticks of an upright axis of this height; of two whose labels would touch the upper one goes. */
+export function uprightTicks(scale: ParamScale, height: number): Tick[] {
+  const kept: Tick[] = [];
+  for (const tick of [...upright(height, scale.ticks)].sort((a, b) => a.place - b.place)) {
+    const below = kept[kept.length - 1];
+    if (!below || (tick.place - below.place) * height >= LABEL_PX) kept.push(tick);
+  }
+  return kept;
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def _config(sides: tuple[Entries, Entries], same: list[str]) -> list[Change]:
         if set(raw[0]) == set(raw[1]):
             continue
         values = [next(iter(one.values())) if len(one) == 1 else None for one in raw]
-        change = config_change(key, (_said(raw[0]), _said(raw[1])), (values[0], values[1]))
+        change = config_change(key, (_config_said(raw[0]), _config_said(raw[1])), (values[0], values[1]))
         if set(raw[0]) & set(raw[1]):
             change = Change.of("config", key, (change.a, change.b), change.score - 30, "varies inside the groups too")
         found.append(change)
@@ -69,6 +69,14 @@ def _config(sides: tuple[Entries, Entries], same: list[str]) -> list[Change]:
 def _distinct(values: Iterable[Any]) -> dict[str | None, Any]:
     """The distinct values of a side by their text; None for unset values."""
     return {None if value is None else said_value(value): value for value in values}
+
+
+def _config_said(values: Mapping[str | None, Any]) -> str | None:
+    """Many different numbers by their range, others by the first few."""
+    numbers = [value for value in values.values() if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(values) > MOST_VALUES:
+        return f"{len(numbers)} values from {min(numbers):.4g} to {max(numbers):.4g}"
+    return _said(values)
 
 
 def _said(values: Iterable[str | None]) -> str | None:
