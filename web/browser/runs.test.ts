@@ -165,7 +165,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     const page = await open();
     await page.getByRole("link", { name: "gentle-stoat-3" }).click();
     await page.getByRole("heading", { name: "gentle-stoat-3" }).waitFor();
-    await page.getByRole("region", { name: "Metrics" }).waitFor();
+    await page.getByRole("region", { name: "Metrics", exact: true }).waitFor();
     const text = () => page.locator(".run-page").textContent();
     for (const part of [
       "RuntimeError: CUDA out of memory",

@@ -24,7 +24,8 @@ export function DiffTab({ spot }: { spot: data.Spot }) {
   const runs = [...new Set([spot.run, ...(otherRun.value ? [otherRun.value] : []), ...(data.runs.value ?? [])])];
   const own = useProfiles(spot.run);
   const alone = own.profiles !== null && !own.profiles.some((one) => !one.error && one.id !== spot.profile);
-  const run = otherRun.value || (alone && neighborOf(spot.run, runs)) || spot.run;
+  const neighbor = useNeighbor(alone ? spot.run : "", runs);
+  const run = otherRun.value || neighbor || spot.run;
   const found = useProfiles(run);
   const usable = (found.profiles ?? []).filter((one) => !one.error && !(run === spot.run && one.id === spot.profile));
   const other = usable.find((one) => one.id === otherProfile.value) ?? bestOf(usable);
@@ -64,12 +65,35 @@ export function DiffTab({ spot }: { spot: data.Spot }) {
   );
 }
 
-/** Where a run has one profile only: the run nearest in time of its project, as before and after a change. */
-function neighborOf(run: string, runs: readonly string[]): string | undefined {
+/** How many runs are asked for a profile to compare with. */
+const NEIGHBORS = 5;
+
+/** Where a run has one profile only: the run nearest in time of its project that has one, as before and after a change. */
+function useNeighbor(run: string, runs: readonly string[]): string {
+  const [found, setFound] = useState({ run: "", neighbor: "" });
+  const near = run ? nearest(run, runs).slice(0, NEIGHBORS).join() : "";
+  useEffect(() => {
+    const control = new AbortController();
+    const look = async () => {
+      for (const id of near.split(",").filter(Boolean)) {
+        const { profiles } = await call("POST /api/profiles", { run: id }, { signal: control.signal });
+        if (profiles.some((one) => !one.error)) return setFound({ run, neighbor: id });
+      }
+    };
+    look().catch(() => undefined); // without one the page asks for a run
+    return () => control.abort();
+  }, [run, near]);
+  return found.run === run ? found.neighbor : "";
+}
+
+function nearest(run: string, runs: readonly string[]): string[] {
   const here = known.value.get(run);
-  const others = runs.map((id) => known.value.get(id)).filter((row) => row && row.id !== run);
-  const apart = (row: RunRow | undefined) => Math.abs((row?.created ?? 0) - (here?.created ?? 0));
-  return others.filter((row) => row?.project === here?.project).sort((a, b) => apart(a) - apart(b))[0]?.id;
+  const apart = (row: RunRow) => Math.abs(row.created - (here?.created ?? 0));
+  return runs
+    .flatMap((id) => known.value.get(id) ?? [])
+    .filter((row) => row.id !== run && row.project === here?.project)
+    .sort((a, b) => apart(a) - apart(b))
+    .map((row) => row.id);
 }
 
 /** The newest that is more than phases; phases if there is nothing else. */
