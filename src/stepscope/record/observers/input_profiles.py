@@ -14,6 +14,7 @@ from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.input_profiles import InputProfile, InputProfiles, ModelInputProfiles
 from stepscope.evidence.origins import OUTPUT, PARAMETER, Origin
 from stepscope.record.arguments import tensors_in
+from stepscope.record.observers.fetch import here
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.value_sample import Allowance, can_look, row_marks
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["InputProfileObserver"]
 
-_CALLS, _PLACES, _INPUTS, _PENDING = 24, 8, 4, 32
-_VALUES, _ROWS, _FEATURES = 2**18, 2048, 128
+_CALLS, _PLACES, _INPUTS, _PENDING = 16, 8, 4, 32
+_VALUES, _ROWS, _FEATURES = 2**16, 2048, 128
 _IDS, _LISTED = 2048, 2**16
 _CHANNELS = 64
 _PADDING = 0.05
@@ -89,7 +90,7 @@ class _Look:
         width = tensor.numel() // rows
         kept = max(1, min(rows, _ROWS, _VALUES // max(1, width)))
         self.whole = kept == rows
-        tensor = raw.detach(tensor)[:kept]
+        tensor = here(raw.detach(tensor)[:kept])
         self.rows = kept
         self.marks = row_marks(tensor)
         self.ids: dict[int, int] = {}
@@ -152,7 +153,7 @@ class InputProfileObserver(Observer, InputProfiles):
         self._sums: dict[tuple[ModelInputProfiles, Place | None, bool], _Sums] = {}
         self._trained_rows: dict[ModelInputProfiles, set[int]] = {}
         self._pending: list[tuple[ModelInputProfiles, _Look, Place | None]] = []
-        self._allowance = Allowance(0.25)
+        self._allowance = Allowance(0.1)
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if not self._allowance.left() or next(module.parameters(), None) is None:
