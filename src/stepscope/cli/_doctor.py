@@ -129,12 +129,14 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
     devices = found["cuda"]["torch_devices"]
     if devices == [] and found["cuda"]["driver_devices"] and found["cuda"]["CUDA_VISIBLE_DEVICES"] != "":
         tell("there is a GPU, but torch does not see it", "install a CUDA build of torch that fits the driver")
-    checked = found["selfcheck"]
-    if checked is not None:
-        for name in checked["left"]:
-            tell(f"{name} was not restored after Stepscope was removed", "report this with the output of doctor --json")
-        for where in checked["faults"]:
-            tell(f"Stepscope raised an internal error: {where}", "report this with the output of doctor --json")
-        if not checked["same_bits"]:
-            tell("training gives different weights with Stepscope", "report this with the output of doctor --json")
+    for what in [] if found["selfcheck"] is None else _faults_of_ours(found["selfcheck"]):
+        tell(what, "report this with the output of doctor --json")
     return problems
+
+
+def _faults_of_ours(checked: dict[str, Any]) -> list[str]:
+    faults = [f"{name} was not restored after Stepscope was removed" for name in checked["left"]]
+    faults += [f"Stepscope raised an internal error: {where}" for where in checked["faults"]]
+    if not checked["same_bits"]:
+        faults.append("training gives different weights with Stepscope")
+    return faults

@@ -54,8 +54,22 @@ class LaunchCommand(click.Command):
         return [*super().collect_usage_pieces(ctx), "(SCRIPT | -m MODULE) [ARGS]..."]
 
 
+report_json_option = click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    metavar="[FILE]",
+    help="Print the report as JSON, for programs.",
+)
+
 Target = tuple[str, str] | None
 """("file", "train.py"), ("module", "pkg.train"), or nothing given."""
+
+
+def _module_name(rest: list[str]) -> str:
+    if not rest:
+        raise UsageError("-m needs the name of a module: stepscope run -m pkg.train")
+    return rest[0]
 
 
 def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[str], Target, list[str]]:
@@ -66,9 +80,7 @@ def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[s
     while rest:
         word = rest.pop(0)
         if word == "-m":
-            if not rest:
-                raise UsageError("-m needs the name of a module: stepscope run -m pkg.train")
-            return ours, ("module", rest[0]), rest[1:]
+            return ours, ("module", _module_name(rest)), rest[1:]
         if word == "--" and rest:
             return ours, ("file", rest[0]), rest[1:]
         if not word.startswith("-") or word == "-":

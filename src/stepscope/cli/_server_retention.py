@@ -172,12 +172,16 @@ def _preview(folder: Path, project: str, policy: Policy, as_json: bool) -> None:
     if as_json:
         print_json({"runs": [_plan_row(one) for one in runs], "bytes": total, "unread": unread})
         return
+    _print_plans(runs, unread)
+    click.echo(f"{bytes_text(total)} of {counted(len(runs), 'run')} would be removed; nothing was changed")
+
+
+def _print_plans(runs: list[Planned], unread: list[str]) -> None:
     for one in runs:
         removed = ", ".join(_plan_words(one.plan))
         click.echo(f"{one.entry.id} {clean(one.entry.name)}: {bytes_text(one.plan.bytes)} ({removed})")
     for text in unread:
         click.echo(f"not read: {clean(text)}", err=True)
-    click.echo(f"{bytes_text(total)} of {counted(len(runs), 'run')} would be removed; nothing was changed")
 
 
 def _plan_row(run: Planned) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import click
 
 from stepscope.cli._json import json_option, print_json
 from stepscope.cli._server_database import database_options, people_of
+from stepscope.cli._server_roles import give_role, role_options
 
 
 @click.group(name="teams", invoke_without_command=True)
@@ -56,20 +57,10 @@ def set_users(name: str, users: tuple[str, ...], folder: Path, database: str | N
 
 
 @command.command(name="role")
-@click.argument("name")
-@click.argument("role", type=click.Choice(["viewer", "writer", "admin", "none"]))
-@click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
-@database_options
+@role_options
 def set_team_role(name: str, role: str, project: str, folder: Path, database: str | None) -> None:
     """Set a team's role in a project, or remove it."""
-    from stepscope.people.audit import note
-    from stepscope.people.caller import checked_role
-    from stepscope.people.roles import set_role
-
-    with people_of(folder, database) as people:
-        set_role(people, project, None if role == "none" else checked_role(role), team=name)
-        note(people, "command line", "members/set", project, detail=f"team {name}: {role}")
-    click.echo(f"{name}: {role} in {project}")
+    give_role("team", name, role, project, folder, database)
 
 
 @command.command(name="remove")

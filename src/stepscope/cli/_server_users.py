@@ -9,6 +9,7 @@ import click
 
 from stepscope.cli._json import json_option, print_json
 from stepscope.cli._server_database import DAY_S, database_options, day, people_of
+from stepscope.cli._server_roles import give_role, role_options
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
@@ -103,20 +104,10 @@ def invite(name: str, url: str | None, folder: Path, database: str | None, as_js
 
 
 @command.command(name="role")
-@click.argument("name")
-@click.argument("role", type=click.Choice(["viewer", "writer", "admin", "none"]))
-@click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
-@database_options
+@role_options
 def set_user_role(name: str, role: str, project: str, folder: Path, database: str | None) -> None:
     """Set a user's role in a project, or remove it."""
-    from stepscope.people.audit import note
-    from stepscope.people.caller import checked_role
-    from stepscope.people.roles import set_role
-
-    with people_of(folder, database) as people:
-        set_role(people, project, None if role == "none" else checked_role(role), user=name)
-        note(people, "command line", "members/set", project, detail=f"{name}: {role}")
-    click.echo(f"{name}: {role} in {project}")
+    give_role("user", name, role, project, folder, database)
 
 
 @command.command(name="email")

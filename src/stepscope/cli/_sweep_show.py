@@ -131,14 +131,16 @@ def line_about(what: str, trial: Trial, sweep: Sweep, best: Trial | None, done: 
         return f"{head} started{again}  {params}"
     if what == "taken over":
         return f"{head} continues  {params}"
-    value = ""
+    parts: list[str] = ["crashed, retrying" if what == "repeated" and trial.crashes else trial.state]
     if sweep.metric is not None and trial.value is not None:
-        value = f"  {clean(sweep.metric.name)} {number(trial.value)}"
-    took = f"  {duration(trial.ended - trial.started)}" if trial.ended and trial.started else ""
-    mark = "  best so far" if best is not None and best.number == trial.number else ""
-    why = f"  ({clean(trial.reason)})" if trial.reason else ""
-    state = "crashed, retrying" if what == "repeated" and trial.crashes else trial.state
-    return f"{head} {state}{value}{took}{mark}{why}"
+        parts.append(f"{clean(sweep.metric.name)} {number(trial.value)}")
+    if trial.ended and trial.started:
+        parts.append(duration(trial.ended - trial.started))
+    if best is not None and best.number == trial.number:
+        parts.append("best so far")
+    if trial.reason:
+        parts.append(f"({clean(trial.reason)})")
+    return f"{head} {'  '.join(parts)}"
 
 
 def as_json(sweep: Sweep, trials: Sequence[Trial], best: Trial | None, ending: str | None) -> Mapping[str, Any]:

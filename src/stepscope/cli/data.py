@@ -8,18 +8,12 @@ from typing import Any
 
 import click
 
-from stepscope.cli._launch import LaunchCommand, options_from, script_named
+from stepscope.cli._launch import LaunchCommand, options_from, report_json_option, script_named
 
 
 @click.command(name="data", cls=LaunchCommand, short_help="Show what a script's data loaders deliver.")
 @click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="Number of samples to inspect.")
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path),
-    metavar="[FILE]",
-    help="Print the report as JSON, for programs.",
-)
+@report_json_option
 @click.option("--dir", type=click.Path(path_type=Path), help="Where to store the run with the images ($STEPSCOPE_DIR).")
 @click.option("--no-run", is_flag=True, help="Do not store images.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stepscope.cli._launch import LaunchCommand, script_named
+from stepscope.cli._launch import LaunchCommand, report_json_option, script_named
 from stepscope.common.units import parse_bytes
 
 
@@ -19,13 +19,7 @@ from stepscope.common.units import parse_bytes
 )
 @click.option("--max-memory", metavar="SIZE", help="Memory limit, for example 6GB; by default what is free.")
 @click.option("--max-batch", type=click.IntRange(1), help="Largest batch size to try.")
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path),
-    metavar="[FILE]",
-    help="Print the report as JSON, for programs.",
-)
+@report_json_option
 @click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")
 @click.pass_context
 def command(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stepscope.cli._launch import LaunchCommand, options_from, script_named
+from stepscope.cli._launch import LaunchCommand, options_from, report_json_option, script_named
 from stepscope.errors import UsageError
 
 
@@ -23,13 +23,7 @@ from stepscope.errors import UsageError
     "--max-workers", type=click.IntRange(0), help="Maximum number of workers (by default the number of processors)."
 )
 @click.option("--batch-size", "sizes", metavar="N,N...", help="Also try these batch sizes; they change the training.")
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path),
-    metavar="[FILE]",
-    help="Print the report as JSON, for programs.",
-)
+@report_json_option
 @click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")
 @click.option("--pdb", is_flag=True, help="After a crash, open a debugger in the script's own frame.")
 @click.pass_context

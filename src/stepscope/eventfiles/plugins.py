@@ -73,16 +73,22 @@ def _entry(data: memoryview) -> tuple[str, Any]:
 def _plain(data: memoryview, depth: int = 0) -> Any:
     """A `google.protobuf.Value`: whole numbers are returned as ints, as originally given."""
     for number, wire, value in fields(data):
-        if number == 2 and wire == FIXED64 and not isinstance(value, int):
-            real = float(struct.unpack("<d", value)[0])
-            return int(real) if real.is_integer() and abs(real) < 2**53 else real
-        if number == 3 and not isinstance(value, int):
-            return text_of(value)
         if number == 4 and wire == VARINT:
             return bool(value)
-        if number == 6 and not isinstance(value, int) and depth < 8:
+        if number == 2 and wire == FIXED64 and not isinstance(value, int):
+            return _number(value)
+        if isinstance(value, int):
+            continue
+        if number == 3:
+            return text_of(value)
+        if number == 6 and depth < 8:
             return [_plain(one, depth + 1) for n, one in _messages(value) if n == 1]
     return None
+
+
+def _number(data: memoryview) -> int | float:
+    real = float(struct.unpack("<d", data)[0])
+    return int(real) if real.is_integer() and abs(real) < 2**53 else real
 
 
 @dataclass(frozen=True)

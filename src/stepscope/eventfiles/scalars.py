@@ -205,6 +205,10 @@ def _is_scalar(data: bytes, tag: str, has_metadata: bool, plugins: dict[str, Met
     return tag in plugins and plugins[tag].plugin == "scalars"
 
 
+_SCALAR_DTYPES = frozenset((1, 2, 3, 9))
+"""TensorFlow's numbers of float32, float64, int32 and int64."""
+
+
 def _tensor_slot(data: bytes, tensor: Span) -> _Slot | None:
     dtype = 0
     found: Span | None = None
@@ -218,7 +222,12 @@ def _tensor_slot(data: bytes, tensor: Span) -> _Slot | None:
             found = span
         else:
             return None
-    kind = {4: DTYPES.get(dtype, ""), 5: "<f4", 6: "<f8"}[found.field] if found is not None else ""
-    if found is None or not kind or dtype not in (1, 2, 3, 9) or (found.field != 4 and dtype != found.field - 4):
+    if found is None or dtype not in _SCALAR_DTYPES:
+        return None
+    if found.field == 4:
+        kind = DTYPES[dtype]
+    elif dtype == found.field - 4:
+        kind = "<f4" if found.field == 5 else "<f8"
+    else:
         return None
     return _Slot(found.start, found.end, kind) if found.end - found.start == np.dtype(kind).itemsize else None

@@ -129,12 +129,13 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     if why:
         reasons.append(why)
     reasons += _short_of(unproven, missing)
-    said = counted(len(asked) - len(unproven), "rule")
+    return _passed(engine, question.text, counted(len(asked) - len(unproven), "rule"), reasons)
+
+
+def _passed(engine: Engine, question: str, said: str, reasons: list[str]) -> Answer:
     if reasons:
         said += f"; not covered: {'; '.join(reasons)}"
-    if question.text == _REACH:
-        return _reach(learning(engine.evidence), said)
-    return Answer(question.text, "passed", said)
+    return _reach(learning(engine.evidence), said) if question == _REACH else Answer(question, "passed", said)
 
 
 def _left_open(engine: Engine, question: _Question, asked: set[str]) -> list[str]:
@@ -188,7 +189,7 @@ def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
     without = "" if ended is not None else _unseen_without_torch(case)
     if without and case.around.options.check:
         given = [Answer(without, "not checked")]
-    unseen = bool(without) or (ended is None and bool(given) and all(one.state == "not checked" for one in given))
+    unseen = bool(without) or (ended is None and _are_unchecked(given))
     said = _ended(ended, crashed)
     coverage = coverage_of(case)
     return ScriptVerdict(
@@ -201,6 +202,10 @@ def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
         exit_code=case.exit_code() if ended is None else ended.exit_code or 1,
         answers=given,
     )
+
+
+def _are_unchecked(given: list[Answer]) -> bool:
+    return bool(given) and all(one.state == "not checked" for one in given)
 
 
 def _given(case: Case, hardly_tried: bool) -> list[Answer]:

@@ -13,6 +13,14 @@ _TEXT_WIDTH, _LEAST_TEXT = 60, 16
 _BAR = 24
 
 
+_SCALES: dict[str, tuple[float, tuple[str, ...], tuple[str, float]]] = {
+    "ns": (1000.0, ("ns", "us", "ms"), ("s", 1e9)),
+    "bytes": (1024.0, ("B", "KiB", "MiB", "GiB"), ("TiB", 1024.0**4)),
+    "flops": (1000.0, ("FLOP", "kFLOP", "MFLOP", "GFLOP"), ("TFLOP", 1e12)),
+}
+"""For each unit: the factor between its multiples, their names, and the largest with its size."""
+
+
 def cell_text(value: Any, unit: Unit) -> str:
     """One value as a person reads it.
 
@@ -35,12 +43,9 @@ def cell_text(value: Any, unit: Unit) -> str:
         return f"{100 * value:.1f}%"
     if unit == "factor":
         return f"{value:.3g}x"
-    if unit == "ns":
-        return _scaled(value, 1000.0, ("ns", "us", "ms"), last=("s", 1e9))
-    if unit == "bytes":
-        return _scaled(value, 1024.0, ("B", "KiB", "MiB", "GiB"), last=("TiB", 1024.0**4))
-    if unit == "flops":
-        return _scaled(value, 1000.0, ("FLOP", "kFLOP", "MFLOP", "GFLOP"), last=("TFLOP", 1e12))
+    if unit in _SCALES:
+        step, units, last = _SCALES[unit]
+        return _scaled(value, step, units, last=last)
     return f"{value:.4g}"
 
 

@@ -155,10 +155,11 @@ def _source(data: Any, mode: str | None, normalize: bool) -> tuple[Any, Any]:
     array = np.asarray(data.numpy() if hasattr(data, "numpy") else data)
     if array.ndim > 2:
         array = array.squeeze()
-    options |= {"layout": "HW" if array.ndim == 2 else "HWC", "value_range": _range(array, normalize)}
+    options["value_range"] = _range(array, normalize)
     if array.ndim not in (2, 3):
-        options.pop("layout")  # Stepscope's own image reports what is wrong with the shape
-    return (array.copy(), options), (array.shape[1], array.shape[0]) if array.ndim in (2, 3) else None
+        return (array.copy(), options), None  # Stepscope's own image reports what is wrong with the shape
+    options["layout"] = "HW" if array.ndim == 2 else "HWC"
+    return (array.copy(), options), (array.shape[1], array.shape[0])
 
 
 def _from_tensor(tensor: Any, options: dict[str, Any], normalize: bool) -> tuple[Any, Any]:

@@ -82,15 +82,20 @@ def _text(folder: RunFolder, key: str, found: Series, line: Line) -> str:
     odd = not_finite(found)
     plain = all(low == high for low, high in zip(line.low, line.high, strict=True))
     heads = ["step", "value"] if plain else ["step", "mean", "least", "greatest"]
-    rows = []
+    return "\n".join(filter(None, (head, odd, table(heads, _rows(line, plain)))))
+
+
+def _rows(line: Line, plain: bool) -> list[list[str]]:
+    """A row for each interval: its step and value, or its mean and extremes where these differ."""
     marks = dict.fromkeys(line.nan, "NaN")
     marks |= {at if at >= 0 else -at - 1: "Infinity" for at in line.inf}
+    rows = []
     for at, x in enumerate(line.x):
         cells = [line.value[at]] if plain else [line.value[at], line.low[at], line.high[at]]
         shown = [marks.get(at, "-") if v is None or v != v else number(v) for v in cells]
         mark = f" (holds {marks[at]})" if at in marks and not plain else ""
         rows.append([f"{x:.10g}", *shown[:-1], shown[-1] + mark])
-    return "\n".join(part for part in (head, odd, table(heads, rows)) if part)
+    return rows
 
 
 def _data(folder: RunFolder, key: str, line: Line) -> dict[str, Any]:

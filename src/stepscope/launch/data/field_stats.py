@@ -59,19 +59,24 @@ def field_of(path: str, values: list[Any]) -> Field:
 
 
 def _describe(one: Field, values: list[Any], arrays: list[Any]) -> None:
-    one.dtype = " or ".join(dict.fromkeys(_dtype(value, array) for value, array in zip(values, arrays, strict=True)))
+    pairs = list(zip(values, arrays, strict=True))
+    one.dtype = " or ".join(dict.fromkeys(_dtype(value, array) for value, array in pairs))
     one.device = " or ".join(dict.fromkeys(str(getattr(value, "device", "")) for value in values)).strip()
     one.shapes = [shape for shape, _ in Counter(tuple(array.shape) for array in arrays).most_common(8)]
-    sizes = [array.size * _itemsize(value, array) for value, array in zip(values, arrays, strict=True)]
-    one.bytes = round(sum(sizes) / len(values))
+    one.bytes = round(sum(array.size * _itemsize(value, array) for value, array in pairs) / len(values))
     numbers = [array.astype(np.float64).reshape(-1) for array in arrays if array.size and array.dtype.kind in "biuf"]
     if not numbers:
         return
     finite = [part[np.isfinite(part)] for part in numbers]
-    one.bad = sum(len(good) < len(part) for good, part in zip(finite, numbers, strict=True))
+    one.bad = _shortened(finite, numbers)
     _describe_range(one, np.concatenate(finite))
     if one.whole and all(array.size == 1 for array in arrays):
         one.values = _tally([int(part[0]) for part in finite if part.size])
+
+
+def _shortened(finite: list[Any], whole: list[Any]) -> int:
+    """How many have values that are not finite."""
+    return sum(len(good) < len(part) for good, part in zip(finite, whole, strict=True))
 
 
 def _describe_range(one: Field, values: Any) -> None:

@@ -80,7 +80,7 @@ class Capsules(Companion):
         run = self._around.tracking.run
         again = f"stepscope replay {'last' if run is None else run.name}"
         size = bytes_text(kept.bytes)
-        self._around.reporter.note(f"step {kept.step} is kept ({size}); repeat it with: {again}")
+        self._around.reporter.note(f"step {kept.step} is saved ({size}); repeat it with: {again}")
 
     def end(self, ended: Ended) -> None:
         crash = ended.crash

@@ -60,9 +60,9 @@ def names_and_lines(profiler: Any, paths: dict[int, tuple[str, str]] | None = No
     quiet = 0
     for caller, name, extra, nth in _calls(_tree_of(profiler)):
         quiet += 1
-        module = extra.module if hasattr(extra, "module") else None
-        if module is not None and name.startswith(MODULE) and name[len(MODULE) :] not in modules:
-            found = paths.get(module.self_ptr)
+        if name.startswith(MODULE) and name[len(MODULE) :] not in modules:
+            module = getattr(extra, "module", None)
+            found = None if module is None else paths.get(module.self_ptr)
             if found is not None:
                 modules[name[len(MODULE) :]] = list(found)
                 quiet = 0

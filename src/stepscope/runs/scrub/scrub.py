@@ -104,6 +104,16 @@ def _read(path: Path, within: Path, result: Scrubbed) -> bytes | None:
         return None
 
 
+def _write_blob(run: Path, blob: Blob, content: bytes) -> bool:
+    """Whether it was not there yet."""
+    if (run / BLOBS / blob.sha256).exists():
+        return False
+    make_folder(run / BLOBS, exist_ok=True)
+    sync_folder(run)  # before the logs that refer to these blobs
+    write_file(run / BLOBS / blob.sha256, content)
+    return True
+
+
 def _clean_blobs(run: Path, needle: Needle, result: Scrubbed, dry_run: bool) -> tuple[Renamed, list[str]]:
     """Write the clean blobs beside the old ones; a blob that refers to another by its hash (a capsule) follows.
 
@@ -111,13 +121,11 @@ def _clean_blobs(run: Path, needle: Needle, result: Scrubbed, dry_run: bool) -> 
     """
     renamed: Renamed = {}
     inline: list[str] = []
-    for path in (each for each in _files(run) if each.suffix == ".log"):
+    logs = [path for path in _files(run) if path.suffix == ".log"]
+    for path in logs:
         for old, content in inline_blobs(_read(path, run, result) or b"", needle):
             renamed[old] = blob = Blob.of(content)
-            if not dry_run and not (run / BLOBS / blob.sha256).exists():
-                make_folder(run / BLOBS, exist_ok=True)
-                sync_folder(run)  # before the logs that refer to these blobs
-                write_file(run / BLOBS / blob.sha256, content)
+            if not dry_run and _write_blob(run, blob, content):
                 inline.append(blob.sha256)
     blobs = [path for path in _files(run) if path.parent.name == BLOBS]
     changed = {path for path in blobs if _clean_blob(path, run, needle, renamed, result, dry_run)}

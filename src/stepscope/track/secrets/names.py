@@ -74,6 +74,14 @@ def is_secret_name(name: str) -> Verdict:
 _ORDER: tuple[Verdict, ...] = ("password", "yes", "token", "maybe", "no")
 
 
+def _pass_verdict(before: str, after: str) -> Verdict:
+    if after:
+        return "no"
+    if before in _PASS_OWNERS:
+        return "password"
+    return "no" if before else "token"
+
+
 def _verdict(word: str, before: str, after: str) -> Verdict:
     if after in _SETTINGS:
         return "no"
@@ -82,7 +90,7 @@ def _verdict(word: str, before: str, after: str) -> Verdict:
     if word in _STRONG:
         return "yes"
     if word == "pass":
-        return "no" if after else "password" if before in _PASS_OWNERS else "no" if before else "token"
+        return _pass_verdict(before, after)
     if word == "token":
         return "no" if before in _SPECIAL_TOKENS or after in _TOKEN_NUMBERS else "token"
     if word == "key":

@@ -87,6 +87,12 @@ _USER_BEFORE = re.compile(r"(?:^|[^\w/@:.-])[\w.-]{1,60}$")
 _SCHEME = re.compile(r"(?i:\b(?:bearer|basic)[ ]+)(?P<value>[A-Za-z0-9._~+/=-]{12,})")
 
 
+def _likely(long_words: str) -> list[re.Pattern[str]]:
+    """The patterns that may match, by the rare letters each needs."""
+    patterns = [shape.pattern for shape in SHAPES if shape.start in long_words and shape.pattern.search(long_words)]
+    return patterns + [pattern for rare, pattern in _AROUND if rare in long_words]
+
+
 def shape_spans(text: str, long_words: str) -> Iterator[Span]:
     """The secrets of a known shape. `long_words` has the text's words of at least `LONG_WORD` characters."""
     if "PRIVATE KEY" in text:
@@ -95,9 +101,7 @@ def shape_spans(text: str, long_words: str) -> Iterator[Span]:
         yield from _in_addresses(text)
     if not long_words and " " not in text:
         return
-    patterns = [shape.pattern for shape in SHAPES if shape.start in long_words and shape.pattern.search(long_words)]
-    patterns += [pattern for rare, pattern in _AROUND if rare in long_words]
-    for pattern in patterns:
+    for pattern in _likely(long_words):
         yield from (match.span() for match in pattern.finditer(text))
     if "==" in long_words:
         yield from _azure_keys(text)
