@@ -53,7 +53,7 @@ def set_users(name: str, users: tuple[str, ...], folder: Path, database: str | N
     with people_of(folder, database) as people:
         set_team(people, name, users)
         note(people, "command line", "teams/set", name, detail=", ".join(users))
-    click.echo(f"{name}: {', '.join(users) or 'nobody'}")
+    click.echo(f"{name}: {', '.join(users) or 'no users'}")
 
 
 @command.command(name="role")
