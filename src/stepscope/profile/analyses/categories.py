@@ -11,13 +11,16 @@ from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
 _COLUMNS = [
-    Column(key="category", label="Category", help="As the trace calls it."),
+    Column(key="category", label="Category", help="As named in the trace."),
     Column(
-        key="kind", label="Taken as", help="What Stepscope takes such events for; 'other' is counted and shown only."
+        key="kind", label="Taken as", help="How Stepscope interprets these events; 'other' is only counted and shown."
     ),
     Column(key="events", label="Events", unit="count", help="How many events have this category.", sums=True),
     Column(
-        key="total_ns", label="Time", unit="ns", help="Their durations added up, nested ones too; none for instants."
+        key="total_ns",
+        label="Time",
+        unit="ns",
+        help="The sum of their durations, nested ones included; none for instants.",
     ),
 ]
 
@@ -45,7 +48,7 @@ def categories(trace: Trace) -> Sheet | None:
     counted = int(counts.sum())
     return Sheet(
         id="categories",
-        title="What the trace holds",
+        title="Contents of the trace",
         columns=_COLUMNS,
         rows=rows,
         sort="events",
@@ -66,13 +69,13 @@ def _notes(trace: Trace) -> list[str]:
     header = trace.events.header
     notes = list(header.notes)
     if header.truncated:
-        notes.insert(0, "The file is cut off: what it holds up to there is here.")
+        notes.insert(0, "The file is truncated: only events before the end are shown.")
     if header.repaired:
         notes.append(f"{header.repaired:,} events were not valid JSON (a quote in a name) and were repaired.")
     unknown = unknown_categories(trace)
     if unknown:
         names = ", ".join(f"{name} ({count:,} spans, {ns / 1e6:.3g} ms)" for name, (count, ns) in unknown.items())
-        notes.append(f"Of unknown categories, and in no other view: {names}.")
+        notes.append(f"Events of unknown categories, not shown in any other view: {names}.")
     if header.skipped:
         notes.append(f"{header.skipped:,} entries could not be read and are missing.")
     return notes

@@ -17,24 +17,22 @@ Ints = npt.NDArray[Any]
 
 _COLUMNS = [
     Column(key="collective", label="collective"),
-    Column(key="bytes", label="size", unit="bytes", help="What one rank puts in or gets out, whichever is more."),
+    Column(key="bytes", label="size", unit="bytes", help="What one rank sends or receives, whichever is more."),
     Column(key="calls", label="calls", unit="count", help="On all ranks together.", sums=True),
     Column(
         key="total_ns", label="total", unit="ns", help="Time inside the collective, all calls on all ranks.", sums=True
     ),
     Column(key="mean_ns", label="mean", unit="ns", help="Of one call on one rank."),
+    Column(key="wait_ns", label="waiting", unit="ns", help="Of the total: waiting for the last rank.", sums=True),
     Column(
-        key="wait_ns", label="waiting", unit="ns", help="Of the total: waiting until the last rank has come.", sums=True
+        key="transfer_ns", label="transfer", unit="ns", help="Of the total: the rest, which is the transfer.", sums=True
     ),
-    Column(
-        key="transfer_ns", label="transfer", unit="ns", help="Of the total: the rest, in which data moves.", sums=True
-    ),
-    Column(key="algorithm_bandwidth", label="bytes/s", unit="bytes", help="Size over the mean transfer, a second."),
+    Column(key="algorithm_bandwidth", label="bytes/s", unit="bytes", help="Size divided by the mean transfer time."),
     Column(
         key="bus_bandwidth",
         label="bus bytes/s",
         unit="bytes",
-        help="The same, times what each link carries for this collective: comparable with the hardware's figure.",
+        help="The same, scaled by each link's traffic for this collective: comparable with the hardware's bandwidth.",
     ),
     Column(key="group", label="group", hidden=True, help="The process group."),
     Column(key="ranks", label="ranks", unit="count", hidden=True, help="In the group."),

@@ -39,10 +39,10 @@ def compiled(profile: Profile, rank: int = 0) -> Sheet | None:
         id="compile",
         title="torch.compile",
         columns=[
-            Column(key="region", label="Region", help="A compiled piece of Python: the number dynamo gives its frame."),
+            Column(key="region", label="Region", help="A compiled region of Python: dynamo's number for its frame."),
             Column(key="calls", label="Calls", unit="count", help="How often its compiled code ran.", sums=True),
             Column(key="versions", label="Versions", unit="count",
-                   help="How many versions of it are in the trace; more than one: it was compiled again."),
+                   help="How many versions of it are in the trace; more than one means it was recompiled."),
             Column(key="compiles", label="Compiled", unit="count", help="How often it was compiled within the trace.",
                    sums=True),
             Column(key="compile_ns", label="Compiling", unit="ns", help="Time spent compiling it within the trace.",
@@ -50,7 +50,7 @@ def compiled(profile: Profile, rank: int = 0) -> Sheet | None:
             Column(key="after_break", label="After a break", unit="count",
                    help="Calls from inside another region: code after a graph break (or an inner compiled call).",
                    sums=True),
-            Column(key="host_ns", label="Host", unit="ns", help="Host time of its calls, without compiling in them."),
+            Column(key="host_ns", label="Host", unit="ns", help="Host time of its calls, without compilation."),
             Column(key="device_ns", label="Device", unit="ns", help="Time of the kernels its calls launched."),
         ],
         rows=sorted(rows, key=lambda row: -(row[4] + row[6])),
@@ -131,7 +131,7 @@ def _trace_notes(
                      + (f"; {again} of them compiled a region again" if again else ""))  # fmt: skip
     steps = len(trace.steps)
     if len(rows) and (above >= 0).any() and steps:
-        notes.append(f"{(above >= 0).sum() / steps:.1f} times a step a compiled region was left and entered again: "
+        notes.append(f"{(above >= 0).sum() / steps:.1f} times per step a compiled region was left and reentered: "
                      "graph breaks")  # fmt: skip
     fused = trace.rows(Kind.KERNEL)
     fused = fused[trace.events.named(lambda name: name.startswith("triton_"))[fused]]
@@ -149,5 +149,5 @@ def _from_facts(facts: dict[str, Any]) -> list[str]:
         notes.append(f"since the process began: {facts.get('graphs', 0)} graphs, {facts.get('breaks', 0)} graph breaks")
         notes += [f"graph break: {reason}" for reason in facts.get("break_reasons", [])]
         if facts.get("recompile_limit"):
-            notes.append("a function was compiled so often that dynamo gave it up (recompile limit)")
+            notes.append("a function was recompiled so often that dynamo gave up on it (recompile limit)")
     return notes

@@ -39,11 +39,11 @@ def copies(trace: Trace) -> Sheet | None:
     busy = Stretches.union(events.start[computing], events.start[computing] + events.dur[computing])
     exposed = groups.sums(dur - busy.within(events.start[rows], events.start[rows] + dur))
     columns = [
-        column("way", "Direction", [direction(name) for name in names], help="From where to where."),
+        column("way", "Direction", [direction(name) for name in names], help="Source and destination."),
         column("memory", "Memory", [_memory(name) for name in names],
-               help="Pageable memory of the host has to be copied once more; pinned memory need not."),
+               help="Pageable host memory needs an extra copy; pinned memory does not."),
         column("operator", "Launched by", named(trace, launcher[groups.first]),
-               help="The innermost operator on the host that asked for it."),
+               help="The innermost host operator that requested it."),
         column("calls", "Calls", groups.counts, "count", "How many.", sums=True),
         column("bytes", "Bytes", moved, "bytes", "All of them together.", sums=True),
         column("total_ns", "Total", total, "ns", "Their time on the device.", sums=True),
@@ -51,7 +51,7 @@ def copies(trace: Trace) -> Sheet | None:
         column("share", "Share", share(total, float(dur.sum())), "share", "Of the time of all copies and fills."),
         column("mean_bytes", "Mean size", mean(moved, groups.counts), "bytes", "Bytes of one."),
         column("bandwidth", "Per second", np.where(total > 0, moved / np.maximum(total, 1) * 1e9, np.nan), "bytes",
-               "Bytes by their time; small ones are slow because of what each costs at least."),
+               "Bytes divided by time; small copies are slow because of the fixed cost of each."),
     ]  # fmt: skip
     raw = int(events.dur[rows].sum())
     check = Check(name="rows sum to all copies", got=int(total.sum()), expected=raw, ok=int(total.sum()) == raw)

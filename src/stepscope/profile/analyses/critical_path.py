@@ -44,16 +44,16 @@ def on_critical_path(trace: Trace) -> Sheet | None:
         column("where", "Where", [key[0] for key in keys], help="On the host, on the device, or between the two."),
         column("what", "What", [key[1] for key in keys],
                help="The outermost operator or range of the host, or the kernel."),
-        column("total_ns", "On the path", total, "ns", "How much of the step is bound by it.", sums=True),
+        column("total_ns", "On the path", total, "ns", "The part of the step that it bounds.", sums=True),
         column("share", "Share", share(total, float(step.wall_ns)), "share", "Of the step.", sums=True),
-        column("pieces", "Pieces", count, "count", "In how many pieces of the path."),
+        column("pieces", "Pieces", count, "count", "The number of path segments."),
         column("mean_ns", "Mean", mean(total, count), "ns", "Of a piece.", hidden=True),
     ]  # fmt: skip
     got = int(total.sum())
     check = Check(name="the path is as long as the step", got=got, expected=step.wall_ns, ok=got == step.wall_ns)
     notes = [f"of step {step.number}, the one of median length"]
     if not trace.has_device:
-        notes.append("nothing ran on an accelerator: the path is the host's time")
+        notes.append("nothing ran on an accelerator: the path is on the host")
     return sheet_of("critical-path", "Critical path", columns, sort="total_ns", checks=[check], notes=notes)
 
 

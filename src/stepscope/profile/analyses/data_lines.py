@@ -26,22 +26,20 @@ def data_lines(profile: Profile, rank: int) -> Sheet | None:
         id="data-lines",
         title="Lines that load the data",
         columns=[
-            Column(key="loader", label="loader", help="Whose worker it was.", hidden=len(whole) == 1),
+            Column(key="loader", label="loader", help="The loader of the worker.", hidden=len(whole) == 1),
             Column(
                 key="place",
                 label="line",
                 unit="line",
-                help="Your own line, with the libraries it calls; none: torch itself.",
+                help="Your line, including the libraries it calls; none for torch itself.",
             ),
             Column(key="function", label="function", help="The function it is in."),
-            Column(
-                key="time", label="time", unit="ns", help="How long a worker was seen there; of one worker.", sums=True
-            ),
+            Column(key="time", label="time", unit="ns", help="How long one worker was sampled there.", sums=True),
             Column(
                 key="share",
                 label="share",
                 unit="share",
-                help="Of the time that worker was loading.",
+                help="Of the time the worker was loading.",
                 sums=len(whole) == 1,
             ),
         ],
@@ -56,5 +54,5 @@ def data_lines(profile: Profile, rank: int) -> Sheet | None:
             for loader, file, line, function, time in lines
         ],
         sort="time",
-        notes=["Sampled in the first worker of each loader, every 10 ms; what loads in the main process is not here."],
+        notes=["Sampled in the first worker of each loader, every 10 ms; loading in the main process is not included."],
     )

@@ -74,11 +74,11 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
             Column(key="place", label="where", unit="line", help="Where the transform or collate function is written."),
             Column(key="calls", label="calls", unit="count", help="How often it was timed."),
             Column(key="mean", label="mean", unit="ns", help="Its own time for one call, without stages inside it."),
-            Column(key="p50", label="p50", unit="ns", help="Half of the calls took less.", hidden=True),
-            Column(key="p90", label="p90", unit="ns", help="Nine of ten calls took less."),
-            Column(key="total", label="total", unit="ns", help="All calls that were timed together.", sums=True),
-            Column(key="share", label="share", unit="share", help="Of a batch's fetch; none: beside it.", sums=alone),
-            Column(key="per_batch", label="a batch", unit="ns", help="What it takes of one batch.", sums=alone),
+            Column(key="p50", label="p50", unit="ns", help="The median over the calls.", hidden=True),
+            Column(key="p90", label="p90", unit="ns", help="The 90th percentile of the calls."),
+            Column(key="total", label="total", unit="ns", help="The total of all timed calls.", sums=True),
+            Column(key="share", label="share", unit="share", help="Of fetching a batch; none if outside.", sums=alone),
+            Column(key="per_batch", label="a batch", unit="ns", help="Its time per batch.", sums=alone),
         ],
         rows=[list(row) for row in rows],
         sort="share",
@@ -97,7 +97,7 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
 def _looked_at(closely: int, fetched: int) -> str:
     if closely == fetched:
         return f"All {fetched} batches were timed in detail."
-    return f"{closely} of {fetched} batches were timed in detail, the others only as a whole: timing takes time."
+    return f"{closely} of {fetched} batches were timed in detail, the others only as a whole."
 
 
 def _rows(timings: DataTimings, mask: Any, loader: str, whole: int | None, fetches: int) -> list[Stage]:

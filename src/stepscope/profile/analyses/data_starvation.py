@@ -104,21 +104,21 @@ def _starved(
 
 
 _COLUMNS = [
-    Column(key="loader", label="loader", help="Its dataset, and where it is made."),
-    Column(key="workers", label="workers", unit="count", help="Processes that load its data; 0: the training does."),
-    Column(key="batches", label="batches", unit="count", help="How many were asked for."),
-    Column(key="wait", label="wait", unit="ns", help="Mean wait for a batch, without the first two of a pass."),
-    Column(key="wait_p90", label="p90", unit="ns", help="Nine of ten batches came sooner."),
+    Column(key="loader", label="loader", help="Its dataset, and where it is created."),
+    Column(key="workers", label="workers", unit="count", help="Its worker processes; 0 means none."),
+    Column(key="batches", label="batches", unit="count", help="How many were requested."),
+    Column(key="wait", label="wait", unit="ns", help="Mean wait for a batch, without the first two of an epoch."),
+    Column(key="wait_p90", label="p90", unit="ns", help="The 90th percentile of the waits."),
     Column(key="waiting", label="waiting", unit="share", help="The part of the loop over this loader that is waiting."),
-    Column(key="first", label="first", unit="ns", help="Wait for the first batch of a pass: workers start."),
+    Column(key="first", label="first", unit="ns", help="Wait for the first batch of an epoch, while workers start."),
     Column(key="fetch", label="fetch", unit="ns", help="Time one process takes to load one batch."),
-    Column(key="supply", label="supply/s", unit="number", help="Batches a second the processes can load, by that."),
-    Column(key="demand", label="demand/s", unit="number", help="Batches a second training would use without waits."),
-    Column(key="ready", label="ready", unit="number", help="Batches in the queue when one was asked for, mean."),
+    Column(key="supply", label="supply/s", unit="number", help="Batches per second that the processes can load."),
+    Column(key="demand", label="demand/s", unit="number", help="Batches per second that training could use."),
+    Column(key="ready", label="ready", unit="number", help="Mean queue length when a batch was requested."),
     Column(key="empty", label="empty", unit="share", help="How often the queue was empty then."),
-    Column(key="busy", label="busy", unit="share", help="The part of their time that workers load, not wait for work."),
-    Column(key="stage", label="slowest stage", help="What takes the most of loading a batch."),
-    Column(key="stage_share", label="of fetch", unit="share", help="How much of it."),
+    Column(key="busy", label="busy", unit="share", help="The fraction of time that workers spend loading."),
+    Column(key="stage", label="slowest stage", help="The slowest stage of loading a batch."),
+    Column(key="stage_share", label="of fetch", unit="share", help="Its share of the loading time."),
 ]  # fmt: skip
 
 
@@ -197,13 +197,13 @@ def data_workers(profile: Profile, rank: int) -> Sheet | None:
         id="data-workers",
         title="DataLoader workers",
         columns=[
-            Column(key="loader", label="loader", help="Whose worker it is.", hidden=len(timings.loaders) == 1),
-            Column(key="worker", label="worker", unit="count", help="Its number; a restarted worker keeps it."),
+            Column(key="loader", label="loader", help="The loader of the worker.", hidden=len(timings.loaders) == 1),
+            Column(key="worker", label="worker", unit="count", help="The worker's number; kept when it restarts."),
             Column(key="batches", label="batches", unit="count", help="How many it has fetched."),
             Column(key="fetch", label="fetch", unit="ns", help="Mean time for one batch."),
-            Column(key="fetch_p90", label="p90", unit="ns", help="Nine of ten batches took less."),
+            Column(key="fetch_p90", label="p90", unit="ns", help="The 90th percentile."),
             Column(key="put", label="packing", unit="ns", help="Mean time to pack one for the main process."),
-            Column(key="busy", label="busy", unit="share", help="The part of its time in which it fetched."),
+            Column(key="busy", label="busy", unit="share", help="The fraction of its time spent fetching."),
         ],
         rows=rows,
     )
@@ -224,7 +224,7 @@ def data_queue(profile: Profile, rank: int) -> Curve | None:
     timings = _timings(profile, rank)
     if timings is None or not (timings.ready >= 0).any():
         return None
-    return _curve(timings, "data-queue", "Batches ready when one was asked for", "ready")
+    return _curve(timings, "data-queue", "Batches ready when one was requested", "ready")
 
 
 def _curve(timings: DataTimings, id: str, title: str, what: str) -> Curve:

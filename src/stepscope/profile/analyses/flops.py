@@ -38,21 +38,21 @@ def flops(trace: Trace) -> Sheet | None:
     steps = max(len(trace.steps), 1)
     columns = [
         column("name", "Operator", [trace.events.names[i] for i in name[first].tolist()],
-               help="The operator that does the arithmetic; those that only pass it on are left out."),
+               help="The operator that does the arithmetic; operators that only dispatch to it are omitted."),
         column("dtype", "Computed in", [dtypes[i] or None for i in code[first].tolist()],
                help="The dtype of its inputs; tf32 is float32 on tensor cores."),
         column("calls", "Calls", groups.counts, "count", "How often it was called.", sums=True),
         column("flops", "FLOPs", total, "flops",
-               "Floating-point operations from the shapes: a multiply-accumulate is two.", sums=True),
+               "Floating-point operations, computed from the shapes: a multiply-accumulate counts as two.", sums=True),
         column("step_flops", "FLOPs a step", total / steps, "flops", "The same for each step.", hidden=True, sums=True),
         column("share", "Share", share(total, float(total.sum())), "share", "Of all FLOPs.", sums=True),
         column("time_ns", "Time", time, "ns",
-               "On the device, of the work it launched; on the host where nothing was launched.", sums=True),
-        column("rate", "Per second", rate, "flops", "FLOPs by its time."),
+               "Device time of the work it launched; host time if it launched none.", sums=True),
+        column("rate", "Per second", rate, "flops", "FLOPs divided by time."),
         column("peak_share", "Of peak", np.where(time > 0, ideal / np.maximum(time, 1) * 1e9, np.nan), "share",
-               "FLOP/s as a share of what the device can do in this dtype, as its maker publishes it."),
+               "FLOP/s as a share of the device's published peak for this dtype."),
         column("unknown", "Not counted", unknown, "count",
-               "Calls whose FLOPs cannot be told from what the trace says.", hidden=True, sums=True),
+               "Calls whose FLOPs cannot be computed from the trace.", hidden=True, sums=True),
     ]  # fmt: skip
     return sheet_of("flops", "FLOPs", columns, sort="flops", then="calls", checks=_checks(trace, found, total),
                     notes=_notes(trace, found))  # fmt: skip
@@ -87,9 +87,9 @@ def _notes(trace: Trace, found: Arithmetic) -> list[str]:
         notes.append(f"MFU {100 * utilisation:.1f}%: that share of what {device} can do ({told}); what checkpoints "
                      "compute again counts again")  # fmt: skip
     elif trace.has_device:
-        notes.append(f"no MFU: the peak of {device or 'this device'} is not in our table")
+        notes.append(f"no MFU: the peak of {device or 'this device'} is unknown")
     else:
-        notes.append("no MFU: what this processor can do at most is not known")
+        notes.append("no MFU: the peak of this processor is unknown")
     if found.loose_share > 0.05:
         notes.append(f"{100 * found.loose_share:.0f}% of the time of kernels that look like products belongs to no "
                      "operator whose shapes are known (compiled code, graphs): the true FLOPs are higher")  # fmt: skip

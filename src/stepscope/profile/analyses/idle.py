@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 Values = npt.NDArray[Any]
 
 _CAUSE_HELP = {
-    "host": "The next work was launched only after the device had run dry: the host was too slow.",
+    "host": "The device ran out of work before the next launch: the host was too slow.",
     "sync": "The host waited for the device to finish and launched nothing.",
     "data": "The loop waited for the next batch.",
-    "kernel": "Between two pieces of work that were both there: what a start costs the device.",
-    "other": "Work was there, but waited for another stream, an event, another device, or what is not in the trace.",
+    "kernel": "Between two kernels that were both queued: the device's start-up cost.",
+    "other": "Work was queued, but waited for another stream, an event, another device, or something not in the trace.",
 }
 
 
@@ -68,7 +68,7 @@ def idle(trace: Trace) -> Sheet | None:
             Column(key="idle_ns", label="Idle", unit="ns", help="The rest of the time of the steps."),
             Column(key="idle_share", label="Idle share", unit="share", help="Of the time of the steps."),
             *(Column(key=f"{cause}_ns", label=_LABELS[cause], unit="ns", help=_CAUSE_HELP[cause]) for cause in CAUSES),
-            Column(key="gaps", label="Gaps", unit="count", help="How many times it ran dry."),
+            Column(key="gaps", label="Gaps", unit="count", help="How many times it ran out of work."),
         ],
         rows=rows,
         levels=[line.level for line in lines],
@@ -100,7 +100,7 @@ def _busy(trace: Trace, rows: Values, begin: int, end: int) -> int:
 
 @analysis("idle-causes", view="kernels", of="profile")
 def idle_causes_of(profile: Profile, rank: int = 0) -> Sheet | None:
-    """What devices waited for: the operators whose work came late, and what the host was doing instead."""
+    """What the devices waited for: the operators whose work came late, and what the host was doing instead."""
     trace = profile.trace(rank)
     return None if trace is None else idle_causes(trace, profile.facts(rank))
 
@@ -120,10 +120,10 @@ def idle_causes(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet |
     length = gaps.end - gaps.begin
     total, first = groups.sums(length), groups.first
     columns = [
-        column("cause", "Cause", [_LABELS[CAUSES[i]] for i in gaps.cause[first].tolist()], help="Why it stood idle."),
+        column("cause", "Cause", [_LABELS[CAUSES[i]] for i in gaps.cause[first].tolist()], help="Why it was idle."),
         column("doing", "The host was in", [name and plain_op_name(name) for name in named(trace, doing[first])],
                help="The outermost operator, or else the named range, that the host was in for most of the gap; "
-                    "a dash: Python, or nothing."),
+                    "a dash means Python or nothing."),
         column("next", "Until", named(trace, next_op[first]),
                help="The operator whose work ended the gap."),
         column("gaps", "Gaps", groups.counts, "count", "How many.", sums=True),
@@ -134,10 +134,10 @@ def idle_causes(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet |
     ]  # fmt: skip
     lines = top_lines(trace, facts or {}, until, groups, length)
     if lines is not None:
-        columns.append(column("line", "Line", lines, "line", "The line of your own code that the work came from."))
+        columns.append(column("line", "Line", lines, "line", "The line of your code that the work came from."))
     got, expected = int(total.sum()), sum(int((one.end - one.begin).sum()) for one in found)
     check = Check(name="causes sum to the idle time", got=got, expected=expected, ok=got == expected)
-    return sheet_of("idle-causes", "What devices waited for", columns, sort="total_ns", checks=[check])
+    return sheet_of("idle-causes", "What the devices waited for", columns, sort="total_ns", checks=[check])
 
 
 def _name_of(trace: Trace, rows: Values) -> Values:

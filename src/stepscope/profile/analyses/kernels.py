@@ -34,15 +34,15 @@ def kernels(trace: Trace) -> Sheet | None:
         column("name", "Kernel", [short_kernel_name(name) for name in names], help="Its name without types."),
         column("operator", "Launched by", named(trace, launcher[groups.first]),
                help="The innermost operator on the host that launched it."),
-        column("kind", "Kind", [kernel_kind(name) for name in names], help="The sort of work, by its name."),
+        column("kind", "Kind", [kernel_kind(name) for name in names], help="The kind of work, by its name."),
         column("calls", "Calls", groups.counts, "count", "How often it ran.", sums=True),
-        column("total_ns", "Total", total, "ns", "Its time on the device, all calls together.", sums=True),
+        column("total_ns", "Total", total, "ns", "Its total time on the device.", sums=True),
         column("share", "Share", share(total, float(dur.sum())), "share", "Of the time of all kernels.", sums=True),
         column("mean_ns", "Mean", mean(total, groups.counts), "ns", "The mean of a call."),
         column("min_ns", "Min", groups.least(dur), "ns", "The shortest call.", hidden=True),
         column("max_ns", "Max", groups.most(dur), "ns", "The longest call.", hidden=True),
         *_fit_columns(trace, rows, groups),
-        column("full_name", "Full name", names, help="As the trace has it.", hidden=True),
+        column("full_name", "Full name", names, help="As named in the trace.", hidden=True),
     ]  # fmt: skip
     raw = int(events.dur[trace.kind == Kind.KERNEL.value].sum())
     check = Check(name="rows sum to all kernels", got=int(total.sum()), expected=raw, ok=int(total.sum()) == raw)
@@ -64,7 +64,7 @@ def _fit_columns(trace: Trace, rows: Values, groups: Groups) -> list[Filled]:
         column("occupancy", "Occupancy", _weighted(occupancy(trace, rows), dur, groups), "share",
                "Estimated achieved occupancy: the share of the warps that could be in flight; weighted by time."),
         column("blocks_per_sm", "Blocks per SM", _weighted(events.real("blocks per SM")[rows], dur, groups), "number",
-               "Below 1, some of the device's multiprocessors had nothing to do; weighted by time."),
+               "Below 1, some of the device's multiprocessors were idle; weighted by time."),
         column("warps_per_sm", "Warps per SM", _weighted(events.real("warps per SM")[rows], dur, groups), "number",
                "Warps in the grid for each multiprocessor; weighted by time.", hidden=True),
         column("registers", "Registers", [v if v >= 0 else None for v in registers.tolist()], "count",
@@ -123,9 +123,9 @@ def kernel_kinds(trace: Trace) -> Sheet | None:
     on_cores = groups.sums(np.where(trace.is_tensor_core[rows], dur, 0))
     distinct = np.bincount(code[used], minlength=len(known))
     columns = [
-        column("kind", "Kind", known, help="The sort of work, by the kernels' names."),
-        column("kernels", "Different kernels", distinct, "count", "How many different kernels are of this sort."),
-        column("calls", "Calls", groups.counts, "count", "How often kernels of this sort ran.", sums=True),
+        column("kind", "Kind", known, help="The kind of work, by the kernels' names."),
+        column("kernels", "Different kernels", distinct, "count", "How many different kernels are of this kind."),
+        column("calls", "Calls", groups.counts, "count", "How often kernels of this kind ran.", sums=True),
         column("total_ns", "Total", total, "ns", "Their time on the device.", sums=True),
         column("share", "Share", share(total, float(dur.sum())), "share", "Of the time of all kernels.", sums=True),
         column("mean_ns", "Mean", mean(total, groups.counts), "ns", "The mean of a call."),

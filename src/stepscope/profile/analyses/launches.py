@@ -45,13 +45,13 @@ def launches(trace: Trace) -> Sheet | None:
                f"Kernels shorter than {SHORT_NS // 1000} us: the device is done before the next one is launched.",
                sums=True),
         column("dearer", "Launch longer", groups.sums(dearer.astype(np.int64)), "count",
-               "Kernels that took less time than the call that launched them.", sums=True),
+               "Kernels shorter than the call that launched them.", sums=True),
         column("kernel_ns", "Kernel time", groups.sums(dur), "ns", "Of all the kernels.", sums=True),
         column("kernel_mean_ns", "Kernel mean", mean(groups.sums(dur), counts), "ns", "Of one kernel."),
-        column("launch_ns", "Launch time", groups.sums(cost), "ns", "Of the host in the launching calls.", sums=True),
+        column("launch_ns", "Launch time", groups.sums(cost), "ns", "Host time in the launching calls.", sums=True),
         column("launch_mean_ns", "Launch mean", mean(groups.sums(cost), counts), "ns", "Of one launching call."),
         column("delay_mean_ns", "Queue mean", mean(groups.sums(delay), counts), "ns",
-               "From the end of the launching call to the start of the kernel: long when the device is behind."),
+               "From the end of the launching call to the start of the kernel; long when the device lags behind."),
         column("delay_max_ns", "Queue max", groups.most(delay), "ns", "The longest of these delays.", hidden=True),
     ]  # fmt: skip
     got, expected = int(counts.sum()), len(kernels) - int((trace.launch[kernels] < 0).sum())
@@ -73,5 +73,5 @@ def _notes(kernels: Values, rows: Values, dur: Values, cost: Values, short: Valu
              f"{SHORT_NS // 1000} us; launching took the host {cost.sum() / max(int(dur.sum()), 1):.1f}x the time the "
              "kernels ran"]  # fmt: skip
     if len(kernels) > len(rows):
-        notes.append(f"{len(kernels) - len(rows)} kernels have no launching call in the trace and are left out")
+        notes.append(f"{len(kernels) - len(rows)} kernels have no launching call in the trace and are omitted")
     return notes

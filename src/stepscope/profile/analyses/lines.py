@@ -160,11 +160,13 @@ def _sum(found: OwnLines, at: Ints, weights: Ints, size: int) -> Ints:
 
 
 def _notes(found: OwnLines, ours: float) -> list[str]:
-    notes = ["Time in libraries counts for the line of yours that called them."]
+    notes = ["Time in libraries counts toward your line that called them."]
     if ours:
         notes.append(f"Stepscope's own calls took {ours:.1%} of this time; they are in Total, not in Own.")
     if not any(key.exact for key in found.keys):
-        notes.append("The trace says where functions begin, not which of their lines ran; so a row is a function.")
+        notes.append(
+            "The trace records where functions begin, not which of their lines ran, so each row is a function."
+        )
     elif any(not key.exact for key in found.keys):
         notes.append(
             "A row marked 'function' is what has no call to tell its line by, such as a + b; its line is where the "

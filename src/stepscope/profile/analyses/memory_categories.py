@@ -44,7 +44,7 @@ def memory_categories(profile: Profile, rank: int = 0) -> Curve | None:
         lines=lines,
         unit="bytes",
         stacked=True,
-        notes=[f"The areas are stacked: their sum is what {device.name} had allocated."],
+        notes=[f"The areas are stacked: their sum is the memory allocated on {device.name}."],
     )
 
 

@@ -50,11 +50,11 @@ def memory_cuda(profile: Profile, rank: int = 0) -> Sheet | None:
 
 _COLUMNS = [
     Column(key="device", label="Device", help="The device."),
-    Column(key="reserved_bytes", label="Reserved", unit="bytes", help="Taken from the driver, in use or not."),
+    Column(key="reserved_bytes", label="Reserved", unit="bytes", help="Reserved from the driver, in use or not."),
     Column(key="used_bytes", label="In use", unit="bytes", help="Allocated to tensors."),
     Column(key="idle_bytes", label="Idle", unit="bytes", help="Reserved but not allocated."),
     Column(key="rounding_bytes", label="Rounding", unit="bytes", help="Allocated beyond what was requested."),
-    Column(key="segments", label="Segments", unit="count", help="Pieces the reserved memory is in."),
+    Column(key="segments", label="Segments", unit="count", help="Number of segments of the reserved memory."),
     Column(key="blocks", label="Blocks", unit="count", help="Blocks in use."),
-    Column(key="peak_bytes", label="Peak", unit="bytes", help="Most in use during the history, from its entries."),
+    Column(key="peak_bytes", label="Peak", unit="bytes", help="Maximum in use during the history."),
 ]

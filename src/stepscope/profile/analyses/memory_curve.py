@@ -41,7 +41,7 @@ def _of_trace(trace: Trace, blocks: Blocks) -> Curve:
         if device.reserved.any():
             series[f"{device.name} reserved"] = (device.at_ns, device.reserved, float(device.reserved[0]))
         if device.is_cpu:
-            notes.append("CPU memory is counted from the beginning of the profile; what was there before is not in it.")
+            notes.append("CPU memory is counted from the start of the profile; earlier allocations are not included.")
     return _curve(series, trace.begin_ns, trace.end_ns, notes)
 
 

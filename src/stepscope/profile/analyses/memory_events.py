@@ -77,16 +77,24 @@ def _row(placed: Placed, i: int, module: int, at_peak: bool) -> list[Any]:
 
 _COLUMNS = [
     Column(key="bytes", label="Bytes", unit="bytes", help="The size of the block."),
-    Column(key="device", label="Device", help="Whose memory it is."),
-    Column(key="category", label="Category", help="What the block is, by its address or by its life."),
+    Column(key="device", label="Device", help="What the memory is for."),
+    Column(key="category", label="Category", help="What the block is, by its address or its lifetime."),
     Column(key="operator", label="Operator", help="The outermost operator that allocated it."),
     Column(key="module", label="Module", help="The module that ran, or whose backward ran."),
     Column(
-        key="where", label="Line", unit="line", help="Your line that allocated it; in backward, that of its forward."
+        key="where",
+        label="Line",
+        unit="line",
+        help="Your line that allocated it; in backward, the line of its forward.",
     ),
     Column(key="name", label="Tensor", help="The name of the parameter or state it holds, where known."),
-    Column(key="at_ns", label="At", unit="ns", help="When it was allocated; none: before the profile began."),
-    Column(key="life_ns", label="Life", unit="ns", help="How long it lived; none: it is still there, or from before."),
+    Column(key="at_ns", label="At", unit="ns", help="When it was allocated; none if before the profile began."),
+    Column(
+        key="life_ns",
+        label="Life",
+        unit="ns",
+        help="How long it lived; none if it still exists or predates the profile.",
+    ),
     Column(key="step", label="Step", unit="count", help="The step it was allocated in."),
-    Column(key="at_peak", label="At the peak", unit="flag", help="It is there when most memory is in use."),
+    Column(key="at_peak", label="At the peak", unit="flag", help="Whether it exists at the peak."),
 ]

@@ -40,7 +40,7 @@ def _of_snapshot(raw: bytes) -> Sheet | None:
     if snapshot.left_out:
         notes.append(f"The oldest {snapshot.left_out:,} entries of the history were not kept.")
     if when < 0:
-        notes.append("Most was in use before the history begins.")
+        notes.append("The peak was before the history begins.")
     device = f"CUDA {devices[0].device}"
     return _sheet(device, total, [[where or None, name or None, None, *n] for (where, name), n in lines.items()], notes)
 
@@ -57,7 +57,7 @@ def _of_trace(placed: Placed) -> Sheet:
     if peak.unexplained:
         lines[None, "unknown"][0] += peak.unexplained
     device = placed.blocks.devices[peak.device].name
-    notes = ["What was there before the profile began has no line."]
+    notes = ["Memory allocated before the profile began has no line."]
     if placed.exact:
         notes.append("Lines are those of CUDA's own history of allocations; in backward, that of the forward.")
     return _sheet(device, peak.total, [[where, None, what, *n] for (where, what), n in lines.items()], notes)
@@ -88,12 +88,15 @@ def _sheet(device: str, total: int, found: list[list[Any]], notes: list[str]) ->
 
 _COLUMNS = [
     Column(
-        key="where", label="Line", unit="line", help="Your line that allocated it; in backward, that of its forward."
+        key="where",
+        label="Line",
+        unit="line",
+        help="Your line that allocated it; in backward, the line of its forward.",
     ),
     Column(key="function", label="Function", help="The function the line is in, where known."),
     Column(key="category", label="Category", help="What the blocks are, where known."),
-    Column(key="bytes", label="Bytes", unit="bytes", help="In use at the moment the most was in use."),
+    Column(key="bytes", label="Bytes", unit="bytes", help="In use at the peak."),
     Column(key="share", label="Share", unit="share", help="Of the device's peak."),
-    Column(key="blocks", label="Blocks", unit="count", help="How many blocks that are."),
-    Column(key="largest_bytes", label="Largest", unit="bytes", help="The largest of them."),
+    Column(key="blocks", label="Blocks", unit="count", help="The number of blocks."),
+    Column(key="largest_bytes", label="Largest", unit="bytes", help="The largest block."),
 ]

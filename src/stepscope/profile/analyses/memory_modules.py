@@ -90,7 +90,7 @@ def _owner(name: str, paths: dict[str, int]) -> int:
 _COLUMNS = [
     Column(key="module", label="Module", help="The module's name in its parent; a root by its class."),
     Column(key="path", label="Path", help="The qualified name, as in named_modules().", hidden=True),
-    Column(key="bytes", label="Bytes", unit="bytes", help="All it holds at the peak, modules below included."),
+    Column(key="bytes", label="Bytes", unit="bytes", help="All of its memory at the peak, modules below included."),
     Column(key="share", label="Share", unit="share", help="Of the device's peak."),
     Column(key="parameters_bytes", label="Parameters", unit="bytes", help="Its parameters."),
     Column(key="gradients_bytes", label="Gradients", unit="bytes", help="The gradients of its parameters."),

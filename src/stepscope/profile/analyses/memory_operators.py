@@ -86,21 +86,21 @@ def _columns(device: bool) -> list[Column]:
     return [
         Column(key="operator", label="Operator", help="The operator; of backward its node."),
         Column(key="allocations", label="Allocations", unit="count", help="Blocks it allocated itself."),
-        Column(key="allocated_bytes", label="Allocated", unit="bytes", help="Their bytes, whether freed again or not."),
-        Column(key="own_bytes", label="CPU own", unit="bytes", help="Allocated less freed by the operator itself."),
-        Column(key="total_bytes", label="CPU total", unit="bytes", help="The same with the operators it called."),
+        Column(key="allocated_bytes", label="Allocated", unit="bytes", help="Their size, whether freed later or not."),
+        Column(key="own_bytes", label="CPU own", unit="bytes", help="Allocated minus freed by the operator itself."),
+        Column(key="total_bytes", label="CPU total", unit="bytes", help="The same, including the operators it called."),
         Column(
             key="device_own_bytes",
             label="Device own",
             unit="bytes",
-            help="Allocated less freed on the device by the operator itself.",
+            help="Allocated minus freed on the device by the operator itself.",
             hidden=not device,
         ),
         Column(
             key="device_total_bytes",
             label="Device total",
             unit="bytes",
-            help="The same with the operators it called.",
+            help="The same, including the operators it called.",
             hidden=not device,
         ),
     ]

@@ -71,25 +71,25 @@ def _notes(placed: Placed, peaks: list[Peak]) -> list[str]:
     notes = []
     if not any(placed.categories.before) and not any(placed.categories.name):
         notes.append(
-            "The profile does not say where parameters and optimizer state are, so what was there before it began is "
-            "unknown; a profile taken by Stepscope says so."
+            "The profile does not record where parameters and optimizer state are, so memory from before it began is "
+            "unknown; profiles made by Stepscope record it."
         )
     if any(placed.blocks.devices[peak.device].is_cpu for peak in peaks):
         notes.append(
             "CPU memory is what torch allocated while the profile ran, and parameters and optimizer state from before."
         )
     notes.append(
-        "Activations are what backward still needs, temporaries what is freed before it is needed again; both are "
-        "recognized by when a block was allocated and freed."
+        "Activations are blocks that backward still needs, temporaries are freed before that; both are recognized "
+        "by when a block was allocated and freed."
     )
     return notes
 
 
 _COLUMNS = [
     Column(key="what", label="What", help="The device, and below it what its memory holds at the peak."),
-    Column(key="bytes", label="Bytes", unit="bytes", help="In use at the moment the most was in use."),
+    Column(key="bytes", label="Bytes", unit="bytes", help="In use at the peak."),
     Column(key="share", label="Share", unit="share", help="Of the device's peak."),
-    Column(key="blocks", label="Blocks", unit="count", help="How many blocks that are."),
-    Column(key="largest_bytes", label="Largest", unit="bytes", help="The largest of them."),
+    Column(key="blocks", label="Blocks", unit="count", help="The number of blocks."),
+    Column(key="largest_bytes", label="Largest", unit="bytes", help="The largest block."),
     Column(key="at_ns", label="At", unit="ns", help="When the peak is, from the beginning of the profile."),
 ]

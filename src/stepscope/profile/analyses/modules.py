@@ -128,8 +128,8 @@ def _notes(found: Modules) -> list[str]:
     notes = ["Each number includes the modules below, except Own."]
     if not found.named:
         notes.append(
-            "The trace does not say the modules' names, only their classes with a number; "
-            "a profile taken by Stepscope has the names."
+            "The trace has no module names, only their classes with a number; "
+            "profiles made by Stepscope have the names."
         )
     return notes
 

@@ -103,7 +103,7 @@ def _sheet(
     found = trace.once(_figures).sums(groups)
     labels = [trace.events.names[i] for i in trace.events.name[ops[groups.first]].tolist()]
     columns = [
-        column("name", "Operator", labels, help="As torch calls it."),
+        column("name", "Operator", labels, help="Torch's name for it."),
         *by,
         *_time_columns(trace, found),
         *_tensor_core_columns(trace, found, labels),
@@ -174,7 +174,7 @@ def _time_columns(trace: Trace, found: _Figures) -> list[Filled]:
                "Time on the host in the operator itself: without operators, named ranges and runtime calls inside it.",
                sums=True),
         column("host_total_ns", "Host total", found.host_total, "ns",
-               "Time on the host with all it calls; a call inside one of the same name is not counted again."),
+               "Time on the host including all it calls; recursive calls are counted once."),
         column("host_mean_ns", "Host mean", mean(found.host_total, found.calls), "ns",
                "Host total for each call.", hidden=True),
         column("host_share", "Host share", share(found.host_self, float(found.host_self.sum())), "share",
@@ -206,7 +206,7 @@ def _tensor_core_columns(trace: Trace, found: _Figures, labels: list[str]) -> li
     used = np.where(np.array(eligible) | (found.tensor_core > 0), mean(found.tensor_core, found.device_self), np.nan)
     return [
         column("tensor_core_eligible", "TC eligible", eligible, "flag",
-               "Whether it is of the sort tensor cores are made for: products of matrices, convolutions, attention.",
+               "Whether tensor cores can run it: matrix products, convolutions, attention.",
                hidden=True),
         column("tensor_core_share", "Tensor cores", used, "share",
                "The share of its device self time in kernels that ran on tensor cores, by the kernels' names."),
