@@ -37,7 +37,7 @@ def test_what_was_mended_and_cut_off_is_said(tmp_path: Path) -> None:
     sheet = categories(Trace(read_trace(path)))
     assert sheet is not None
     assert [note.split(":")[0] for note in sheet.notes] == [
-        "The file is cut off",
+        "The file is truncated",
         "1 events were not valid JSON (a quote in a name) and were repaired.",
         "1 entries could not be read and are missing.",
     ]

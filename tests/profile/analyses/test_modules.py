@@ -82,7 +82,7 @@ def test_a_trace_without_names_shows_classes_and_says_so() -> None:
     assert "Linear_0" in rows
     assert rows["Linear_0"]["class"] == "Linear"
     assert sheet is not None
-    assert "does not say the modules' names" in " ".join(sheet.notes)
+    assert "has no module names" in " ".join(sheet.notes)
 
 
 def test_device_time_of_a_real_gpu_trace_is_all_there() -> None:
