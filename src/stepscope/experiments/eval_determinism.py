@@ -85,7 +85,7 @@ class _Draws:
         self.draws: list[str] = []
         self.dropout: tuple[str, int, str] | None = None
 
-    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def begin(self, plan: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         name = getattr(function, "__name__", "")
         if name in _DRAWS:
             self.draws.append(name)
@@ -112,7 +112,7 @@ class _Draws:
             self.dropout = (site.file, site.line, name)
 
 
-def _acts(name: str, args: Any, kwargs: dict[str, Any]) -> bool:
+def _acts(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if name == "scaled_dot_product_attention":
         return float(kwargs.get("dropout_p", args[4] if len(args) > 4 else 0.0) or 0.0) > 0
     training = kwargs.get("training", args[2] if len(args) > 2 else True)

@@ -111,17 +111,19 @@ class StepTimes:
     def _forward_ends(self, call: Any) -> None:
         self._ends("forward")
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _backward_begins(self, roots: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         self._begins("backward")
 
     def _backward_ends(self, error: BaseException | None) -> None:
         self._ends("backward")
 
-    def _update_begins(self, optimizer: Optimizer, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _update_begins(
+        self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> None:
         self._begins("update")
         self._optimizers[-1].add(id(optimizer))
 
-    def _update_ends(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _update_ends(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._ends("update")
         self._updated = True
 

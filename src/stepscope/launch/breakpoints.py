@@ -155,7 +155,7 @@ def _note_batch(iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
     _armed.batch = batch
 
 
-def _backward(roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+def _backward(roots: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
     if all(stop.spent for stop in _armed.stops.values()):
         _disarm()
     else:
@@ -176,7 +176,7 @@ def _note_loss(roots: Any) -> None:
             _armed.loss = loss.detach()
 
 
-def _after_step(optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+def _after_step(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     held = _which_holds(optimizer)
     if held is not None:
         stop, state, frame = held

@@ -23,7 +23,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 Remembered = list[tuple[Any, int, Any]]
 
 
-def reached_by(roots: Any, args: Any) -> tuple[Any, Remembered]:
+def reached_by(roots: Any, args: tuple[Any, ...]) -> tuple[Any, Remembered]:
     """The loss where `autograd.grad` was given the weights, and the nearest weights of this backward.
 
     Nothing of a backward that is traced, captured or transformed: its tensors have no values of their own, and what

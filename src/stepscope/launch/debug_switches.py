@@ -88,7 +88,7 @@ def _no_workers(module: Any, installed: Installed) -> None:
 
         return __init__
 
-    def without_workers(loader: Any, args: Any, kwargs: Any) -> Any:
+    def without_workers(loader: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             bound = signature.bind(loader, *args, **kwargs)
         except TypeError:  # a call that is wrong: the loader itself says how

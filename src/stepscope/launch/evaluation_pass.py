@@ -64,7 +64,7 @@ class EvaluationPass:
     def _is_begun(self) -> bool:
         return self._compared_in_batch > 0 or self.of_batch.is_begun
 
-    def loss(self, name: str, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def loss(self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         """A loss function has returned."""
         if not self.has_loader and not self.batches:  # a stage without a loader: each loss is a batch
             self._close_batch()
@@ -76,7 +76,7 @@ class EvaluationPass:
         if isinstance(found, torch.Tensor) and found.dtype in (torch.int64, torch.bool) and found.dim():
             self._predictions.append(found)
 
-    def converted(self, args: Any, result: Any) -> None:
+    def converted(self, args: tuple[Any, ...], result: Any) -> None:
         """`.float()`, `.cpu()`: predictions in other memory."""
         if isinstance(result, torch.Tensor) and args:
             if self._is_predicted(args[0]):
@@ -84,7 +84,7 @@ class EvaluationPass:
             if self.holds_matches(args[:1]):
                 self._matches.append(result)
 
-    def compared(self, args: Any, result: Any) -> None:
+    def compared(self, args: tuple[Any, ...], result: Any) -> None:
         """Two tensors were compared: predictions, in any shape, with labels of the same shape."""
         if len(args) != 2 or not all(isinstance(one, torch.Tensor) for one in args):
             return
@@ -102,11 +102,11 @@ class EvaluationPass:
         self._compared_in_batch += 1
         self._compared += best.numel()
 
-    def holds_matches(self, args: Any) -> bool:
+    def holds_matches(self, args: tuple[Any, ...]) -> bool:
         """Whether an operation is about which predictions of this batch are right."""
         return bool(self._matches) and any(_is_one_of(one, self._matches) for one in args)
 
-    def selected(self, name: str, args: Any) -> None:
+    def selected(self, name: str, args: tuple[Any, ...]) -> None:
         """Of the right ones some are chosen: their share among all predictions is not what the script works out."""
         index = args[1] if name == "getitem" and len(args) > 1 else None
         parts = index if isinstance(index, tuple) else (index,)

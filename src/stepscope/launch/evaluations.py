@@ -159,7 +159,7 @@ class Evaluations(Observer):
         if now is not None and self._stage is None and now.iterator() is iterator and now.end():
             self._close()
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _backward_begins(self, roots: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         if self._stage is not None or not self.watcher.listens():
             return
         if self._pass is not None or self._ready:
@@ -241,7 +241,7 @@ class _Operations:
     def __init__(self, one: EvaluationPass, watcher: Watcher) -> None:
         self._pass, self._watcher = one, watcher
 
-    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+    def begin(self, plan: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
         name, now = plan[1], self._pass
         if name in _SELECTS and now.holds_matches((*args, *(kwargs or {}).values())):
             now.selected(name, args)

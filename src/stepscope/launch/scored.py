@@ -58,7 +58,7 @@ class BatchLoss:
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
-    def made(self, name: str, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def made(self, name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         """A loss function has returned."""
         if not isinstance(result, torch.Tensor):
             return
@@ -72,18 +72,18 @@ class BatchLoss:
             self.is_unclear = True  # a sum over words or pixels: by what the script divides it cannot be told
         self._scalars[id(result)] = _Scalar(result, reduction)
 
-    def holds(self, args: Any) -> bool:
+    def holds(self, args: tuple[Any, ...]) -> bool:
         """Whether an operation is about a loss of this batch."""
         return any(id(one) in self._scalars or id(one) in self._each for one in args)
 
-    def reduced(self, name: str, args: Any, result: Any) -> None:
+    def reduced(self, name: str, args: tuple[Any, ...], result: Any) -> None:
         """`mean` or `sum`: of losses of every sample it is their loss."""
         if id(args[0]) in self._each and result.numel() == 1:
             of = self._each.pop(id(args[0]))
             self.is_unclear |= len(args) > 1 or (name == "sum" and of.numel() != self._samples)
             self._scalars[id(result)] = _Scalar(result, name)
 
-    def used(self, name: str, args: Any, result: Any) -> None:
+    def used(self, name: str, args: tuple[Any, ...], result: Any) -> None:
         """Arithmetic with a loss among the arguments: the result is the loss now, or a total over batches."""
         if any(id(one) in self._each for one in args):
             self.is_unclear = True  # weighted or masked before it is reduced
@@ -101,7 +101,7 @@ class BatchLoss:
 
     # -- what it means --------------------------------------------------------------------------------------------
 
-    def _is_added_up(self, name: str, args: Any) -> bool:
+    def _is_added_up(self, name: str, args: tuple[Any, ...]) -> bool:
         """`total += loss`: the total is of earlier batches, or in the first batch a tensor that no loss made."""
         if name not in ("add", "add_"):
             return False
@@ -136,7 +136,7 @@ class BatchLoss:
         return {(True, "mean"): "sum", (False, "sum"): "mean"}.get((is_product, kind))
 
 
-def reduction_of(function: Any, args: Any, kwargs: Any) -> str:
+def reduction_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """How a loss was brought down to one number, also by the older `size_average`."""
     given = dict(kwargs or {})
     names = _parameters(function)

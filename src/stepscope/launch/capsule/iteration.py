@@ -82,7 +82,7 @@ class Turn:
             return False
         return any(call.module() is module for call in self.calls)
 
-    def call(self, module: Any, args: Any, kwargs: Any, place: Place | None) -> bool:
+    def call(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None) -> bool:
         """Note the call of a root module; whether it is its first in this turn."""
         self.used = True
         if not self.calls:

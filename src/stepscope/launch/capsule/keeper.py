@@ -115,7 +115,7 @@ class Keeper(Observer):
             with quietly():
                 self._buffers.note(call.module)
 
-    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+    def root_begins(self, visit: Visit, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if self._turn.begins_anew(visit.place, visit.grad):
             self._begin()
         if self._turn.call(module, args, kwargs, visit.place):

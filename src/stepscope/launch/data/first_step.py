@@ -49,7 +49,7 @@ class FirstStep(Observer):
         self.call: tuple[Any, Any] | None = None
         """The arguments of the model's first call."""
 
-    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def root_done(self, visit: Visit, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         from stepscope.record.observers.module_records import live
 
         seen = self.seen

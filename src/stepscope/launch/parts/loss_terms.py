@@ -54,7 +54,7 @@ class _Followed:
     def clear(self) -> None:
         self._made.clear()
 
-    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+    def begin(self, plan: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
         if len(self._made) >= _MOST_OPS:
             self._made.clear()
         before = self._before(args[0]) if plan[1] in _IN_PLACE and _is_scalar(args[0]) else None
@@ -144,7 +144,7 @@ class LossTerms(Part):
             self._unfollow()
             self._unfollow = None
 
-    def _goes_back(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _goes_back(self, roots: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         if self._unfollow is None or self._followed is None or not kwargs.get("accumulate_grad", True):
             return  # `autograd.grad` is on the way to a gradient penalty
         loss = roots[0] if isinstance(roots, list | tuple) else roots

@@ -81,7 +81,7 @@ class StepsByHand(Part):
         for _ in range(times):
             self._logbook.step_by_hand(self._around.loop.step_by_hand(), None)
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _backward_begins(self, roots: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         if not self._is_needed():
             return
         from stepscope.launch.changed_weights import reached_by

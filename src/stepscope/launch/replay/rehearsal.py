@@ -124,7 +124,7 @@ class Rehearsal:
         self._put_random(self.manifest.random)
         return batch
 
-    def _before_call(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def _before_call(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         if not self.reached:
             if self.manifest.has_batch or not self._is_at(self.manifest.anchor):
                 return args, kwargs
@@ -197,7 +197,7 @@ class Rehearsal:
                 del state["numpy"]
             random_state.put_back(state)
 
-    def _saved_arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def _saved_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """What the model was called with; the script's own where it is the same: what it shares stays shared."""
         if self.manifest.arguments is None:
             return args, kwargs
@@ -219,7 +219,7 @@ class Rehearsal:
 
     # When the step is over
 
-    def _backward(self, roots: Any, kwargs: Any) -> None:
+    def _backward(self, roots: Any, kwargs: dict[str, Any]) -> None:
         if not (self.reached and self._later and kwargs.get("accumulate_grad", True)):
             return
         loss = roots[0] if isinstance(roots, (list, tuple)) else roots
@@ -237,7 +237,7 @@ class Rehearsal:
                 self.grad_norm = None if norm is None else float(norm)
             raise StepOver
 
-    def _step_done(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _step_done(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._steps += self.reached
 
 

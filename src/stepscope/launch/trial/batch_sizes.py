@@ -52,7 +52,7 @@ class _Child:
     def _went_back(self, error: BaseException | None) -> None:
         self.backwards += 1
 
-    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _stepped(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._optimizer = optimizer
 
     def _tell(self, event: dict[str, Any]) -> None:

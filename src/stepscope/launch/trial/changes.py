@@ -241,7 +241,7 @@ def _float32(torch: ModuleType, module: Any, settings: dict[str, Any]) -> None:
 def _channels_last(torch: ModuleType, module: Any, settings: dict[str, Any]) -> None:
     module.to(memory_format=torch.channels_last)
 
-    def turned(args: Any) -> Any:
+    def turned(args: tuple[Any, ...]) -> Any:
         return tuple(
             one.contiguous(memory_format=torch.channels_last)
             if isinstance(one, torch.Tensor) and one.dim() == 4

@@ -46,7 +46,7 @@ class Timed:
         self._torch = torch
         installed.add(subscribe("timing a trial", order=90, step_ends=self._stepped).remove)
 
-    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _stepped(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._seen += 1
         if not self.marks and not self._is_warm():
             return

@@ -130,14 +130,16 @@ class Facts:
         """This step was slowed down by ours: it does not count."""
         self._spoiled = True
 
-    def _step_begins(self, optimizer: Optimizer, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _step_begins(
+        self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> None:
         self._step_began = self.clock.wall_ns()
         # With a closure, forward and backward run inside the step. The first of `args` is the optimizer itself.
         self._has_closure = callable(kwargs.get("closure", args[1] if len(args) > 1 else None))
         if self.look is not None:
             self.look.paused = 1
 
-    def _step_ends(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _step_ends(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         now = self.clock.wall_ns()
         look = self.look
         if look is not None:

@@ -228,7 +228,9 @@ class Look:
 
     # -- calls ----------------------------------------------------------------------------------------------------
 
-    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: FrameType | None) -> Any:
+    def begin(
+        self, plan: Plan, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None
+    ) -> Any:
         """A call begins; its clock is read last."""
         if plan[0] == BACKWARD or plan[1].startswith("_record_function"):  # torch's own marks around loaders
             return None
@@ -259,7 +261,7 @@ class Look:
         self._last = code, self._now()
 
     def _note(
-        self, name: str, sync: bool, args: Any, kwargs: Any, result: Any, frame: FrameType | None
+        self, name: str, sync: bool, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, frame: FrameType | None
     ) -> Tally | None:
         place = own_place(frame)
         tally = self._tally(place, name)
@@ -287,7 +289,7 @@ class Look:
             tally = self._tallies[key] = Tally()
         return tally
 
-    def _note_attention(self, name: str, place: Any, args: Any, first: Any, result: Any) -> None:
+    def _note_attention(self, name: str, place: Any, args: tuple[Any, ...], first: Any, result: Any) -> None:
         """Follow scores through a softmax to the product with the values."""
         if name in CONTRACTIONS:
             self._note_matmul(name, place, args, first, result)
@@ -298,7 +300,7 @@ class Look:
         elif name == "dropout":
             self._pass_on(self._weights, first, self._weights, result)
 
-    def _note_matmul(self, name: str, place: Any, args: Any, first: Any, result: Any) -> None:
+    def _note_matmul(self, name: str, place: Any, args: tuple[Any, ...], first: Any, result: Any) -> None:
         self._autocast[0] += 1
         self._autocast[1] += _is_autocast(first.device.type)
         dtype = str(result.dtype if isinstance(result, torch.Tensor) else first.dtype).removeprefix("torch.")
@@ -315,7 +317,16 @@ class Look:
         if found is not None and found() is first and isinstance(result, torch.Tensor):
             to[id(result)] = weakref.ref(result)
 
-    def _note_move(self, name: str, place: Any, tally: Tally, args: Any, kwargs: Any, first: Any, result: Any) -> None:
+    def _note_move(
+        self,
+        name: str,
+        place: Any,
+        tally: Tally,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        first: Any,
+        result: Any,
+    ) -> None:
         source = args[1] if name == "copy_" and len(args) > 1 and isinstance(args[1], torch.Tensor) else first
         target = first if name == "copy_" else result
         if source is None or not isinstance(target, torch.Tensor) or source.device == target.device:
@@ -325,7 +336,9 @@ class Look:
         if source.device.type == "cpu":
             self._note_host_copy(name, place, tally, args, kwargs, source)
 
-    def _note_host_copy(self, name: str, place: Any, tally: Tally, args: Any, kwargs: Any, source: Any) -> None:
+    def _note_host_copy(
+        self, name: str, place: Any, tally: Tally, args: tuple[Any, ...], kwargs: dict[str, Any], source: Any
+    ) -> None:
         """Whether it was pinned, waited for, made here, and copied before in another step."""
         with events.quietly():
             tally.pinned += bool(source.is_pinned())

@@ -33,7 +33,7 @@ class StepsByOptimizer:
             self._subscription.remove()
             self._subscription = None
 
-    def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+    def _after(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._first = self._first or id(optimizer)
         if id(optimizer) == self._first:
             self._stepped()
