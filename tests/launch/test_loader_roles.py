@@ -63,6 +63,22 @@ def test_so_does_what_a_function_is_called_with() -> None:
     assert found == ["valid_seen", "valid_unseen", ""]
 
 
+def test_the_object_of_a_method_is_no_argument_of_its_call() -> None:
+    found: list[str] = []
+
+    class Trainer:
+        held = [object()]  # noqa: RUF012
+
+        def score(self, size: int = 0) -> None:
+            for name in map(split_name, self.held):
+                found.append(name)
+
+    val_size = 3
+    Trainer().score()
+    Trainer().score(val_size)
+    assert found == ["", ""]
+
+
 @contextmanager
 def limited(limits: Limits) -> Iterator[Limiter]:
     loop = Loop()

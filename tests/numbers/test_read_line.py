@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -65,6 +66,16 @@ def test_a_name_printed_twice_at_one_step_keeps_both_values() -> None:
     printed.line("loss: 0.5")
     printed.line("loss: 0.25")
     assert rows == [({"loss": 0.5, "epoch": 2.0}, 4), ({"loss": 0.25}, 4)]
+
+
+def test_a_bar_drawn_again_with_the_numbers_of_the_step_before_adds_no_point() -> None:
+    rows: list[dict[str, float]] = []
+    printed = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: 4, lambda: True)
+    printed.line("50%|###| 4/8 [00:00<00:00, 9it/s, loss=0.5]", is_redrawn=True)
+    printed.line("Validation score: 0.25")
+    printed.line("60%|###| 5/8 [00:00<00:00, 9it/s, loss=0.5]", is_redrawn=True)
+    printed.line("60%|###| 5/8 [00:00<00:00, 9it/s, loss=0.4]", is_redrawn=True)
+    assert rows == [{"loss": 0.5}, {"Validation score": 0.25}, {"loss": 0.4}]
 
 
 def test_results_under_a_title_have_its_words_behind_their_names() -> None:
@@ -177,7 +188,7 @@ def test_an_integer_that_the_source_spells_out_stays(tmp_path: Path) -> None:
 def test_a_line_that_is_drawn_over_itself_is_read_once_each_time(writes: list[str]) -> None:
     rows: list[dict[str, float]] = []
     series = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: 4, lambda: True)
-    lines = _Lines(series, lambda place: True)
+    lines = _Lines(series, io.StringIO(), lambda place: True)
     for text in writes:
         lines.take(text)
     assert rows == [{"loss": 0.5}, {"loss": 0.25}]

@@ -145,14 +145,14 @@ def _handed_over(frame: FrameType, names: list[str]) -> list[str]:
     for _ in range(_CALLERS):
         code, caller = frame.f_code, _own_caller(frame)
         parameters = code.co_varnames[: code.co_argcount]
+        is_method = parameters[:1] in (("self",), ("cls",))
+        parameters = parameters[is_method:]
         given = {word for text in names for word in text.split() if word in parameters}
         if len(given) != 1 or caller is None:
             break
         frame = caller
         name = given.pop()
-        is_method = parameters[0] in ("self", "cls")
-        position = parameters.index(name) - is_method
-        said = _argument_at(frame.f_code.co_filename, frame.f_lineno, code.co_name, name, position)
+        said = _argument_at(frame.f_code.co_filename, frame.f_lineno, code.co_name, name, parameters.index(name))
         if not said:
             break
         found.append(said)

@@ -6,12 +6,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from stepscope import fence
 from stepscope.common.code_owner import is_own_file
 from stepscope.events.streams import Written
 from stepscope.launch.part import Ended, Part
+from stepscope.launch.printed.log_formats import message_of
 from stepscope.launch.printed.series import Place, PrintedSeries
 from stepscope.launch.session_context import Around
 from stepscope.launch.trackers.name_registry import Hub, Origin
@@ -51,7 +53,7 @@ class PrintedNumbers(Part):
         self._boundaries.on_leave.append(lambda stage: self._pass_on())
         self._boundaries.on_epoch.append(self._pass_on)
         for stream in {id(one): one for one in (sys.stdout, sys.stderr) if one is not None}.values():
-            written = Written(stream, self._heard)
+            written = Written(stream, partial(self._heard, stream))
             try:
                 written.install()
             except AttributeError:  # an object that lets nobody set its attributes
@@ -64,8 +66,8 @@ class PrintedNumbers(Part):
         for _ in self._held:
             self._pass_on()
 
-    def _heard(self, write: Callable[..., Any]) -> Callable[..., Any]:
-        lines = _Lines(self.series, lambda place: place is not None or self._boundaries.trainer is None)
+    def _heard(self, stream: Any, write: Callable[..., Any]) -> Callable[..., Any]:
+        lines = _Lines(self.series, stream, lambda place: place is not None or self._boundaries.trainer is None)
 
         def heard(text: Any, *args: Any, **kwargs: Any) -> Any:
             result = write(text, *args, **kwargs)
@@ -107,8 +109,8 @@ class PrintedNumbers(Part):
 class _Lines:
     """Writes of one stream put together to lines, and to the forms of a line that is drawn over itself."""
 
-    def __init__(self, series: PrintedSeries, is_heard: Callable[[Place], bool]) -> None:
-        self._series, self._is_heard = series, is_heard
+    def __init__(self, series: PrintedSeries, stream: Any, is_heard: Callable[[Place], bool]) -> None:
+        self._series, self._stream, self._is_heard = series, stream, is_heard
         self._open = ""
 
     def take(self, text: str) -> None:
@@ -118,7 +120,7 @@ class _Lines:
         place = _place() if done else None
         for line in done if self._is_heard(place) else ():
             shown = line.rstrip("\r").rpartition("\r")[2]
-            self._series.line(shown, place, is_redrawn="\r" in line or is_bar)
+            self._series.line(message_of(shown, self._stream), place, is_redrawn="\r" in line or is_bar)
         if is_bar and self._open:
             shown = self._open.rstrip("\r").rpartition("\r")[2]
             if shown and self._is_heard(None):

@@ -41,7 +41,8 @@ class PrintedSeries:
         self._heading = ""
         self._header: list[str] = []
         self._epoch: float | None = None
-        self._bar: dict[str, float] = {}
+        self._bars: dict[tuple[str, ...], dict[str, float]] = {}
+        """What each bar has shown last: it is drawn again before it learns the numbers of the next step."""
         self._first_of: dict[str, str] = {}
         """What was evaluated, if anything, when a name was printed first."""
         self.evaluated: Callable[[], str] = str
@@ -76,9 +77,10 @@ class PrintedSeries:
             self._note_header(text)
         self._epoch = self._epoch if found.epoch is None else found.epoch
         values = {name: value for name, value in self._named(found, place) if self._is_wanted(name, found)}
-        if not values or (is_redrawn and values == self._bar):
+        if not values or (is_redrawn and values == self._bars.get(tuple(values))):
             return
-        self._bar = values
+        if is_redrawn:
+            self._bars[tuple(values)] = values
         self.latest.extend(values.items())
         self.places.update(dict.fromkeys(values, place))
         for listener in self.listeners:
