@@ -180,9 +180,19 @@ class Pulse:
             return
         self._backwards += 1
         place = _place_of(frame)
+        if self._waiting is not None and place in self._terms:  # called again: the loss of the step is the first
+            first = self._loss, self._terms[place]
+            self._loss = None
+            self._note(loss)
+            self._loss, self._terms[place] = first
+            return
         # Several times from one line: the step follows the gradient of their sum.
         if self._terms and not self._adds_losses():
-            self._loss = self._terms.get(place) if self._waiting is None else None  # a closure starts over
+            self._loss = self._terms.get(place)
+        self._note(loss)
+        self._terms[place] = self._loss
+
+    def _note(self, loss: Any) -> None:
         alone = self._unscaled is None and not isinstance(self._loss, torch.Tensor)
         # On the CPU, by itself, and with nobody to see us: then nothing has to be switched off for one call into C.
         if alone and type(loss) is torch.Tensor and loss.is_cpu and not _modes() and not _dispatch_modes():
@@ -194,7 +204,6 @@ class Pulse:
                 self.on_loss(value)
         else:
             self._note_elsewhere(loss)
-        self._terms[place] = self._loss
 
     def _seeing_scaled(self, scale: Any) -> Any:
         """`scaler.scale(loss).backward()`: the loss people mean is the one before scaling."""
