@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 import torch
@@ -43,6 +44,52 @@ def test_the_losses_of_two_optimizers_that_take_turns_are_kept_apart(written: Wr
             step(layer, optimizer)
     losses = [(name, number) for values, number in written for name in values if name.endswith("/loss")]
     assert losses == [("train/loss", 0), ("train2/loss", 1), ("train/loss", 2), ("train2/loss", 3)]
+
+
+def test_the_next_fold_continues_the_series_of_the_one_before(written: Written) -> None:
+    for _ in range(2):
+        layer = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        for _ in range(2):
+            step(layer, optimizer)
+    losses = [(name, number) for values, number in written for name in values if name.endswith("/loss")]
+    assert losses == [("train/loss", 0), ("train/loss", 1), ("train/loss", 2), ("train/loss", 3)]
+
+
+def test_an_optimizer_made_where_another_was_freed_is_not_that_one(written: Written) -> None:
+    """Python mostly gives the second optimizer the address of the first."""
+
+    def train(layer: torch.nn.Linear) -> None:
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        step(layer, optimizer)
+
+    def distill(layer: torch.nn.Linear) -> None:
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        step(layer, optimizer)
+
+    teacher = torch.nn.Linear(2, 1)
+    student = torch.nn.Linear(2, 1)
+    train(teacher)
+    distill(student)
+    names = [name for values, _ in written for name in values if name.endswith("/loss")]
+    assert names == ["train/loss", "train2/loss"]
+
+
+def test_the_loss_of_a_step_is_the_first_that_its_closure_gave(written: Written) -> None:
+    weight: Any = torch.nn.Parameter(torch.tensor([4.0]))
+    optimizer: Any = torch.optim.LBFGS([weight], lr=0.1, max_iter=3)
+    given: list[float] = []
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = weight.square().sum()
+        loss.backward()
+        given.append(loss.item())
+        return loss
+
+    optimizer.step(closure)
+    assert len(given) == 3
+    assert [values["train/loss"] for values, _ in written if "train/loss" in values] == given[:1]
 
 
 def test_the_update_ratio_is_taken_now_and_then(written: Written) -> None:

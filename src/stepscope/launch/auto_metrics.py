@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import fence
 from stepscope.common import clocks
 from stepscope.launch.loop import Loop, Phase
-from stepscope.launch.model_names import model_name, term_name
+from stepscope.launch.model_names import model_name, model_places, term_name
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -59,6 +59,7 @@ class Logbook:
         self._named: dict[int, str] = {}
         loop.on_step.append(self._after_step)
         loop.on_optimizer.append(self._name)
+        loop.optimizers.model_of = model_places
 
     def start(self) -> None:
         """Feel the pulse too; without it only times and speeds are logged, and Stepscope runs no operation."""
@@ -134,7 +135,7 @@ class Logbook:
         name = model_name(optimizer)
         if name is None:
             return
-        which = self._loop.optimizers.index(id(optimizer))
+        which, _ = self._loop.optimizers.number_of(optimizer)
         taken = {prefix for other, prefix in self._named.items() if other != which}
         number, prefix = 2, f"train/{name}/"
         while prefix in taken:

@@ -34,7 +34,7 @@ class Hyperparameters:
         self._another = another
         self._parsed = Parsed(self._take, self._begin_job)
         self._sources: list[Source] = []
-        self._optimizers: set[int] = set()
+        self._optimizers = 0
         self._batch_size: int | None = None
         self._must_look = self._has_looked = False
         self._loop: Loop | None = None
@@ -70,7 +70,7 @@ class Hyperparameters:
 
     def _begin_job(self, number: int, group: str) -> None:
         self._sources.clear()
-        self._optimizers.clear()
+        self._optimizers = 0
         self._must_look = number > 0
         if self._loop is not None:
             self._loop.forget_optimizers()
@@ -125,15 +125,12 @@ class Hyperparameters:
 
     @fence.fenced("reading an optimizer's settings")
     def look_at_optimizer(self, optimizer: Optimizer) -> None:
-        if id(optimizer) in self._optimizers:
-            return
-        self._optimizers.add(id(optimizer))
+        self._optimizers += 1
         if self._must_look:
             self.look_at_script()
         if assigned() is not None:
             return  # a sweep's parameters say it; and what only runs that come far have would look as if it mattered
-        number = len(self._optimizers)
-        folder = "optimizer" if number == 1 else f"optimizer{number}"
+        folder = "optimizer" if self._optimizers == 1 else f"optimizer{self._optimizers}"
         values = {f"{folder}/{name}": value for name, value in optimizer_settings(optimizer).items()}
         self._record(values, False, dict.fromkeys(values, "optimizer"))
 

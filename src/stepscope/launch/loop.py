@@ -9,10 +9,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, get_args
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from stepscope import events, fence
 from stepscope.common import clocks
+from stepscope.launch.optimizer_slots import OptimizerSlots
 from stepscope.launch.step_boundaries import Iterations
 
 __all__ = ["Loop", "Phase"]
@@ -32,8 +33,8 @@ class Loop:
         self.batches = 0
         self.samples = 0
         self.phase_s: dict[Phase, float] = dict.fromkeys(get_args(Phase), 0.0)
-        self.optimizers: list[int] = []
-        """Their ids in the order of their first steps: tells the two Adams of a GAN apart."""
+        self.optimizers = OptimizerSlots(lambda: self.steps)
+        """In the order of their first steps: tells the two Adams of a GAN apart."""
         self.trainers_number: Callable[[], int] | None = None
         """A trainer's own number of the step that is being made; without one, steps of optimizers are counted."""
         self.before_batch: list[Callable[[Any], None]] = []
@@ -69,8 +70,8 @@ class Loop:
         """When the last station was passed."""
         self._open_steps: list[int] = []
         """The ids of the optimizers that are stepping, the innermost last."""
-        self._known = 0
-        """The id of the optimizer that stepped last."""
+        self._known: Callable[[], Any] = lambda: None
+        """The optimizer that stepped last, if it is still there."""
         self._backwards_before = self._backwards_a_step = 0
         """Backwards before the last step, and how many of those were of it."""
         self._counts = False
@@ -83,6 +84,7 @@ class Loop:
         """Follow loaders, backward and optimizers, once the script has imported torch."""
         self._on = True
         self.mark = self._clock()
+        self.optimizers.install()
         self._subscription = events.subscribe(
             "following the loop",
             order=_INNERMOST,
@@ -116,6 +118,7 @@ class Loop:
 
     def remove(self) -> None:
         self._on = False
+        self.optimizers.remove()
         if self._subscription is not None:
             self._subscription.remove()
 
@@ -185,11 +188,11 @@ class Loop:
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         if not self._on:
             return
-        which, number = id(optimizer), self.steps
-        if self._open_steps and self._open_steps[-1] == which:  # its step before was raised out of
+        number = self.steps
+        if self._open_steps and self._open_steps[-1] == id(optimizer):  # its step before was raised out of
             self._open_steps.pop()
-        self._open_steps.append(which)
-        if which != self._known or self.trainers_number is not None:
+        self._open_steps.append(id(optimizer))
+        if self._known() is not optimizer or self.trainers_number is not None:
             self.last_optimizer, number = self.identify(optimizer, False)
         self.last_number = number
         if self.before_update is not None:
@@ -201,12 +204,11 @@ class Loop:
         """Which optimizer it is, and the number its step is logged under: of the step that begins, or was made."""
         if is_made:
             return self.last_optimizer, self.last_number
-        self._known = which = id(optimizer)
-        if which not in self.optimizers:
-            self.optimizers.append(which)
+        self._known = ref(optimizer)
+        self.last_optimizer, is_new = self.optimizers.number_of(optimizer)
+        if is_new:
             _tell(self.on_optimizer, optimizer)
         number = None if self.trainers_number is None else fence.call("asking a trainer", self.trainers_number)
-        self.last_optimizer = self.optimizers.index(which)
         return self.last_optimizer, self.steps if number is None else number
 
     @property
@@ -225,7 +227,7 @@ class Loop:
     def forget_optimizers(self) -> None:
         """Another training begins: its first optimizer is the first."""
         self.optimizers.clear()
-        self._known = 0
+        self._known = lambda: None
 
     def step_begins(self) -> None:
         """A trainer says that a step begins."""
@@ -241,7 +243,6 @@ class Loop:
             _tell(self.on_exhausted, iterator)
 
     def no_longer_on_step(self, listener: Callable[[Any], None]) -> None:
-        """Take a listener away, also while they are being told."""
         self.on_step = [one for one in self.on_step if one != listener]
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:

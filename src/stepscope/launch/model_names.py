@@ -57,6 +57,26 @@ def _smallest_around(wanted: set[int], modules: list[tuple[str, Any]], loops: Co
     return min(found)[-1] if found else ""
 
 
+def model_places(optimizer: Optimizer) -> tuple[str, ...]:
+    """Tells the model of an optimizer from others: where it was made, else by which global variables hold it."""
+    from stepscope.record.construction import roots_made
+
+    wanted = {id(one) for group in optimizer.param_groups for one in group["params"]}
+    made = [(own, site) for module, site in roots_made() if (own := _parameters(module))]
+    around = [(len(own), f"{site.file}:{site.line}") for own, site in made if wanted <= own]
+    if around:
+        return (min(around)[1],)
+    parts = tuple(f"{site.file}:{site.line}" for own, site in made if own <= wanted)
+    return parts or tuple(_global_names(wanted))
+
+
+def _global_names(wanted: set[int]) -> Iterator[str]:
+    torch: Any = sys.modules["torch"]
+    for name, one in dict(vars(sys.modules["__main__"])).items():
+        if isinstance(one, torch.nn.Module) and wanted <= _parameters(one):
+            yield name
+
+
 def _with_elements(name: str, value: Any, torch: ModuleType) -> Iterator[tuple[str, Any]]:
     """A global variable, and what it holds, where that is a list or dictionary of models or optimizers."""
     yield name, value
