@@ -37,6 +37,43 @@ def results_of(batch: Batch, printed: PrintedSeries | None = None, says: str = "
     return given
 
 
+def sum_of_squares_by(divisor: Callable[[torch.Tensor], int]) -> dict[str, float]:
+    """What is reported where a sum over all numbers of a batch is divided by what the script counts."""
+    given: dict[str, float] = {}
+    watcher = Watcher()
+    watcher.add(Evaluations(watcher, given.update))
+    watcher.start()
+    if divisor is len:
+        _mean_by_samples()
+    else:
+        _mean_by_numbers()
+    watcher.stop()
+    return given
+
+
+@torch.no_grad()
+def _mean_by_samples() -> float:
+    total, count = 0.0, 0
+    for x, _ in LOADER:
+        total += F.mse_loss(MODEL(x), x[:, :2], reduction="sum").item()
+        count += len(x)
+    return total / count
+
+
+@torch.no_grad()
+def _mean_by_numbers() -> float:
+    total, count = 0.0, 0
+    for x, _ in LOADER:
+        total += F.mse_loss(MODEL(x), x[:, :2], reduction="sum").item()
+        count += x[:, :2].numel()
+    return total / count
+
+
+def test_a_sum_over_numbers_is_a_loss_where_the_script_divides_it_by_samples() -> None:
+    assert sum_of_squares_by(len) == {"eval/loss": pytest.approx(_mean_by_samples(), rel=1e-6)}
+    assert sum_of_squares_by(torch.numel) == {}
+
+
 def true_loss() -> float:
     with torch.no_grad():
         return float(F.cross_entropy(MODEL(X), Y))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
@@ -15,10 +16,12 @@ from weakref import WeakKeyDictionary, ref
 import torch
 
 from stepscope import events
+from stepscope.common.code_owner import is_own_file
 from stepscope.launch.evaluation_pass import EvaluationPass
 from stepscope.launch.loader_roles import split_name
 from stepscope.launch.loop import samples_in
 from stepscope.launch.scored import ARITHMETIC, REDUCTIONS
+from stepscope.launch.sum_divisors import divides_by_samples
 from stepscope.record.observers.observer import Observer
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ _LOSSES = frozenset((
     "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss", "gaussian_nll_loss", "hinge_embedding_loss",
     "margin_ranking_loss", "triplet_margin_loss", "cosine_embedding_loss", "ctc_loss", "soft_margin_loss",
 ))  # fmt: skip
-_PREDICTS = frozenset(("argmax", "max", "topk", "gt", "ge", "lt", "le"))
+_PREDICTS = frozenset(("argmax", "argsort", "max", "sort", "topk", "gt", "ge", "lt", "le"))
 _CONVERTS = frozenset(("float", "double", "long", "int", "bool", "to", "type", "type_as", "cpu"))
 _SELECTS = frozenset((
     "bitwise_and", "bitwise_and_", "logical_and", "mul", "mul_", "getitem", "masked_select", "masked_fill", "where",
@@ -42,7 +45,7 @@ _SELECTS = frozenset((
 ))  # fmt: skip
 _FOLLOWED = _LOSSES | _PREDICTS | _CONVERTS | {"eq"}
 _KINDS = {
-    "loss": re.compile("loss|nll|bce|mse|perplexity|ppl", re.I),
+    "loss": re.compile("loss|nll|bce|mse|perplexity|ppl|^(?:val(?:id(?:ation)?)?|test|dev|eval(?:uation)?)$", re.I),
     "accuracy": re.compile("acc|correct|err|prec", re.I),
 }
 _ACCURACY = re.compile(r"(?<![a-z@\d])acc(?:uracy)?\s*(?:\(%\))?$", re.IGNORECASE)
@@ -117,7 +120,9 @@ class Evaluations(Observer):
             return
         if self._printed is not None and not self._ready:
             self._printed.forget()
-        self._enter(EvaluationPass(self._prefix(loader), iterator, is_evaluation=role in ("val", "test")))
+        now = EvaluationPass(self._prefix(loader), iterator, is_evaluation=role in ("val", "test"))
+        now.of_batch.divides_by_samples = partial(divides_by_samples, *_own_line(frame))
+        self._enter(now)
         self._loader = ref(loader)
 
     def _now(self) -> str:
@@ -216,6 +221,13 @@ class Evaluations(Observer):
             name, value = said[0]
             place = self._printed.places.get(name)
             self.watcher.printed_numbers.of(name, "accuracy", place).add(value, counted[0])
+
+
+def _own_line(frame: Any) -> tuple[str, int]:
+    """The line of the script that iterates."""
+    while frame is not None and not is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _of_one_loader(ready: list[tuple[Any, dict[str, float]]]) -> dict[str, float]:

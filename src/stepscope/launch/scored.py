@@ -7,6 +7,7 @@ it cannot be told whether a number is a mean over samples or a sum, there is no 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,6 +16,9 @@ import torch
 
 _SUMS = frozenset(("add", "add_", "sub", "sub_", "rsub"))
 _SCALES = frozenset(("mul", "mul_", "div", "div_", "true_divide"))
+_OF_CLASSES = frozenset(("cross_entropy", "nll_loss"))
+_OF_VECTORS = frozenset(("triplet_margin_loss", "cosine_embedding_loss", "ctc_loss"))
+"""Losses that are one a sample, whatever their inputs look like."""
 ARITHMETIC = _SUMS | _SCALES | {"neg", "pow"}
 REDUCTIONS = frozenset(("mean", "sum"))
 
@@ -33,6 +37,8 @@ class BatchLoss:
     def __init__(self) -> None:
         self.is_unclear = False
         """A batch had no single loss, or one of unknown reduction."""
+        self.divides_by_samples: Callable[[], bool] = lambda: False
+        """Whether the script divides its sums by the number of samples, as far as its source says."""
         self._scalars: dict[int, _Scalar] = {}
         self._each: dict[int, Any] = {}
         """Losses of every sample, not reduced yet."""
@@ -67,9 +73,8 @@ class BatchLoss:
             self._each[id(result)] = result
             return
         target = args[1] if len(args) > 1 else (kwargs or {}).get("target")
-        is_sum_of_classes = reduction == "sum" and name in ("cross_entropy", "nll_loss")
-        if is_sum_of_classes and isinstance(target, torch.Tensor) and not self._is_one_a_sample(target):
-            self.is_unclear = True  # a sum over words or pixels: by what the script divides it cannot be told
+        if reduction == "sum" and not self._is_one_a_sample(name, args, target):
+            self.is_unclear |= name in _OF_CLASSES or not self.divides_by_samples()
         self._scalars[id(result)] = _Scalar(result, reduction)
 
     def holds(self, args: tuple[Any, ...]) -> bool:
@@ -113,8 +118,12 @@ class BatchLoss:
             return True
         return False
 
-    def _is_one_a_sample(self, target: torch.Tensor) -> bool:
-        return target.is_floating_point() or target.numel() == (self._samples or target.numel())
+    def _is_one_a_sample(self, name: str, args: Any, target: Any) -> bool:
+        """Whether the losses that were summed are one a sample; else they are of words, pixels or numbers."""
+        if name in _OF_CLASSES and isinstance(target, torch.Tensor):
+            return target.is_floating_point() or target.numel() == (self._samples or target.numel())
+        of = args[0] if args and name not in _OF_VECTORS else None
+        return not isinstance(of, torch.Tensor) or of.numel() == (self._samples or of.numel())
 
     def _reduction(self, name: str, parts: list[_Scalar], others: list[Any]) -> str | None:
         kinds = {part.reduction for part in parts}
