@@ -33,6 +33,23 @@ def terms() -> Callable[[Loss], dict[str, float]]:
     return run
 
 
+def test_losses_that_the_model_returns_have_its_names() -> None:
+    followed = _Followed(torch)
+    out = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    losses = {"loss_box": out.sum(), "loss_class": out.mean()}
+    followed.returned(losses)
+    leave = events.follow(followed)
+    try:
+        plain = sum(losses.values())
+        weights = {"loss_box": 2.0, "loss_class": 0.5}
+        weighted = sum(losses[name] * weights[name] for name in losses)
+    finally:
+        leave()
+    for loss in (plain, weighted):
+        found = {name: value.item() for name, value in terms_of(followed.made(loss)).items()}
+        assert found == {"loss_box": 6.0, "loss_class": 2.0}
+
+
 def weighted(out: Any, target: Any) -> Any:
     recon = F.mse_loss(out, target)
     kld = out.sum()

@@ -32,6 +32,8 @@ class Made:
     inputs: tuple[Made | None, ...]
     """The inputs that have a gradient; None for the others, in their order."""
     site: Site | None
+    name: str = ""
+    """The key under which the model returned it."""
 
 
 def terms_of(loss: Made | None) -> dict[str, Any]:
@@ -68,6 +70,8 @@ def _gather(sums: Made, found: list[tuple[str, Any]]) -> None:
 
 def _without_weight(made: Made, node: ast.expr | None) -> tuple[Made, ast.expr | None]:
     """`beta * kld` is weighted here: the term is `kld`. A product that has a name of its own is a term as it is."""
+    if (returned := _returned(made)) is not None:
+        return returned, None
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
         with_grad = [one for one in made.inputs if one is not None]
         if made.op not in PRODUCTS or len(with_grad) != 1:
@@ -75,6 +79,16 @@ def _without_weight(made: Made, node: ast.expr | None) -> tuple[Made, ast.expr |
         made = with_grad[0]
         node = node.left if isinstance(node.op, ast.Div) or _is_weight(node.right, node.left) else node.right
     return made, node
+
+
+def _returned(made: Made) -> Made | None:
+    """A loss that the model returned under a name, also where it is weighted here."""
+    while not made.name and made.op in PRODUCTS:
+        with_grad = [one for one in made.inputs if one is not None]
+        if len(with_grad) != 1:
+            return None
+        made = with_grad[0]
+    return made if made.name else None
 
 
 def _is_weight(right: ast.expr, left: ast.expr) -> bool:
@@ -93,10 +107,17 @@ def _looks_like_weight(node: ast.expr) -> bool:
 
 
 def _name(node: ast.expr | None, made: Made) -> str:
+    if made.name:
+        return made.name
     name = "" if node is None else name_of(node)
-    if re.fullmatch(r"[A-Za-z_]\w*", name) and name != "loss":
+    if is_term_name(name):
         return name
     return made.op if made.op not in SUMS | PRODUCTS else ""
+
+
+def is_term_name(name: object) -> bool:
+    """Whether a series can be called so beside the `loss` itself."""
+    return isinstance(name, str) and name != "loss" and re.fullmatch(r"[A-Za-z_]\w*", name) is not None
 
 
 def _operands(site: Site | None) -> list[ast.expr]:

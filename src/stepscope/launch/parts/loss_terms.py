@@ -1,7 +1,7 @@
 """The terms of a loss that is a sum: each is a series of its own, named as the source names it.
 
 Between the end of the model and `backward` operations are followed by name, a handful of them. A script whose loss is
-not a sum in its first steps is not followed again.
+not a sum in its first steps is not followed until another optimizer begins.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stepscope.events.source import may_rest, only_noted
 from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
-from stepscope.launch.sum_terms import PRODUCTS, SUMS, Made, terms_of
+from stepscope.launch.sum_terms import MOST_TERMS, PRODUCTS, SUMS, Made, is_term_name, terms_of
 from stepscope.record.sites import site_at
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class _Followed:
     def __init__(self, torch: ModuleType) -> None:
         self._made: dict[int, tuple[Any, Made]] = {}
         """By identity, with a weak reference: another tensor may come to lie where one has gone."""
+        self._returned: dict[int, tuple[Any, str]] = {}
+        """Losses that the model returned in a dictionary, by their keys."""
         self._tensor = torch.Tensor
         from stepscope.events.unpatched_torch import raw  # a script may count calls of Tensor.detach
 
@@ -53,6 +55,13 @@ class _Followed:
 
     def clear(self) -> None:
         self._made.clear()
+        self._returned.clear()
+
+    def returned(self, result: Any) -> None:
+        """What a model in training returns as a dictionary of losses, as detectors do."""
+        if isinstance(result, dict) and len(result) <= MOST_TERMS:
+            scalars = [(key, one) for key, one in result.items() if is_term_name(key) and _is_scalar(one)]
+            self._returned = {id(one): (weakref.ref(one), key) for key, one in scalars}
 
     def begin(self, plan: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
         if len(self._made) >= _MOST_OPS:
@@ -83,8 +92,10 @@ class _Followed:
         known = self.made(value)
         if known is not None or not _is_scalar(value):
             return known
+        reference, key = self._returned.get(id(value), (None, ""))
         with events.quietly():
-            return Made(self._detach(value), "", (), None)
+            name = key if reference is not None and reference() is value else ""
+            return Made(self._detach(value), "", (), None, name)
 
     def fail(self, begun: Any, error: BaseException) -> None:
         """The script hears of it; there is nothing to keep."""
@@ -110,10 +121,18 @@ class LossTerms(Part):
 
         self._followed, self._arrivals = _Followed(torch), Arrivals()
         self._is_grad_enabled = torch.is_grad_enabled
+        self._begin()
+
+    def _begin(self, optimizer: Any = None) -> None:
+        """From the start, and again with another optimizer where the loss so far was no sum."""
+        loop = self._around.loop
+        loop.on_optimizer = [one for one in loop.on_optimizer if one != self._begin]
+        self._tries = 0
         self._subscription = events.subscribe(
             self.ending, model_begins=self._model_begins, model_ends=self._model_ends, backward_begins=self._goes_back
         )
-        self._around.loop.on_step.append(self._stepped)
+        if self._stepped not in loop.on_step:
+            loop.on_step.append(self._stepped)
 
     # -- from the model to backward --------------------------------------------------------------------------------
 
@@ -134,6 +153,8 @@ class LossTerms(Part):
             return
         with events.quietly():  # a mode of the script would see the attribute being read
             is_trained = _has_grad(result)
+            if is_trained:
+                self._followed.returned(result)
         if is_trained:
             self._unfollow = events.follow(self._followed)
 
@@ -157,6 +178,7 @@ class LossTerms(Part):
         self._tries += 1
         if self._tries >= _TRIES:
             self._stop()
+            self._around.loop.on_optimizer.append(self._begin)  # a student comes after its teacher
 
     # -- the numbers -----------------------------------------------------------------------------------------------
 
