@@ -74,11 +74,13 @@ main()
 
 def test_each_job_of_a_multirun_is_a_run_with_its_own_config_and_steps(warm: Warm, tmp_path: Path) -> None:
     pytest.importorskip("hydra")
-    done = _run(warm, tmp_path, MULTIRUN, "-m", "+lr=0.5,0.25", "hydra.sweep.dir=sweeps/first")
+    done = _run(warm, tmp_path, MULTIRUN, "-m", "+lr=0.5,0.25", "+epochs=3", "hydra.sweep.dir=sweeps/first")
     assert done.code == 0, done.err
     assert "failed and was skipped" not in done.err
     runs = _runs(tmp_path)
-    assert [_own(run) for run in runs] == [{"lr": (0.5, "command line")}, {"lr": (0.25, "command line")}]
+    epochs = {"epochs": (3, "command line")}
+    lrs = [{"lr": (0.5, "command line")}, {"lr": (0.25, "command line")}]
+    assert [_own(run) for run in runs] == [{**lr, **epochs} for lr in lrs]
     assert [run.group for run in runs] == ["first", "first"]
     assert [run.status for run in runs] == ["finished", "finished"]
     assert [run.series("train/loss").steps.tolist() for run in runs] == [[0, 1, 2], [0, 1, 2]]

@@ -156,6 +156,8 @@ def _printed_name(node: ast.expr) -> str:
 def _pattern_of(node: ast.expr) -> tuple[str, list[str]]:
     if isinstance(node, ast.Constant):
         return re.escape(str(node.value).strip()), []
+    if (template := _template_of(node)) is not None:
+        return _pattern_of_template(*template)
     if not isinstance(node, ast.JoinedStr):
         return r"(\S+)", [_printed_name(node)]
     pieces, names = [], []
@@ -164,9 +166,49 @@ def _pattern_of(node: ast.expr) -> tuple[str, list[str]]:
             pieces.append(r"\s*(\S+?)")
             names.append(_printed_name(value.value))
         elif isinstance(value, ast.Constant):
-            words = r"\s*".join(map(re.escape, str(value.value).split()))
-            pieces.append(rf"\s*{words}\s*" if words else r"\s+")
+            pieces.append(_spaced(str(value.value)))
     return "".join(pieces), names
+
+
+_PERCENT = re.compile(r"%(?P<name>\(\w+\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[a-zA-Z]|%%")
+_BRACES = re.compile(r"\{(?P<name>\w*)(?:![rsa])?(?::[^{}]*)?\}|\{\{|\}\}")
+
+
+def _template_of(node: ast.expr) -> tuple[str, re.Pattern[str], list[ast.expr]] | None:
+    """The string, its placeholders and the values in their order, of `"..." % (...)` and `"...".format(...)`."""
+    text: object
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        values = list(node.right.elts) if isinstance(node.right, ast.Tuple) else [node.right]
+        text, placeholders = node.left.value, _PERCENT
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        text, placeholders = getattr(node.func.value, "value", None), _BRACES
+        values = list(node.args)
+    else:
+        return None
+    if not isinstance(text, str):
+        return None
+    found = [one for one in placeholders.finditer(text) if _is_filled(one)]
+    is_plain = not any(one["name"] for one in found) and not any(isinstance(one, ast.Starred) for one in values)
+    return (text, placeholders, values) if is_plain and len(found) == len(values) > 0 else None
+
+
+def _is_filled(placeholder: re.Match[str]) -> bool:
+    return placeholder[0] not in ("%%", "{{", "}}")
+
+
+def _pattern_of_template(text: str, placeholders: re.Pattern[str], values: list[ast.expr]) -> tuple[str, list[str]]:
+    pieces, done = [], 0
+    for one in placeholders.finditer(text):
+        pieces.append(_spaced(text[done : one.start()]))
+        is_text = one[0].endswith("s") or one[0] == "{}"
+        pieces.append((r"\s*(.+?)" if is_text else r"\s*(\S+?)") if _is_filled(one) else re.escape(one[0][0]))
+        done = one.end()
+    return "".join([*pieces, _spaced(text[done:])]), [_printed_name(value) for value in values]
+
+
+def _spaced(text: str) -> str:
+    words = r"\s*".join(map(re.escape, text.split()))
+    return rf"\s*{words}\s*" if words else r"\s+" if text else ""
 
 
 def printed_names(path: str, line: int, text: str) -> dict[str, float]:

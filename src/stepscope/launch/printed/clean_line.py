@@ -29,6 +29,8 @@ _SCALAR = re.compile(
 _VECTOR = re.compile(
     r"(?:\b\w+\()?[\[(]\s*[-+]?\d[\d.e+-]*(?:\s*[,\s]\s*[-+]?\d[\d.e+-]*)+\s*,?\s*[\])](?:[^()\[\]]*\))?"
 )
+_JOB_OF_HYDRA = re.compile(r"^[\s\]]*(?:\[HYDRA\]\s*)?#\d+ : ")
+"""`[HYDRA] #0 : lr=0.1 epochs=3`: the settings of a job that has not begun."""
 _SOURCE_LINE = re.compile(r"[\[(]?\b[\w./-]+\.py:\d+[\])]?:?")
 _REFUSED = ("Namespace(", "Traceback", "stepscope:", "Warning:", "http://", "https://", '  File "')
 LONGEST = 1000
@@ -45,6 +47,8 @@ def cleaned(line: str) -> str:
     'Epoch 2, loss=0.31'
     >>> cleaned("[2026-01-02 21:31:52,282][__main__][INFO] - mse=0.5"), cleaned("[ 0/10]  eta: 0:00:01  lr: 0.05")
     ('mse=0.5', '[ 0/10]   |   lr: 0.05')
+    >>> cleaned("[2026-01-02 21:31:52,282][HYDRA] \\t#0 : lr=0.01 epochs=3")
+    ''
     """
     if len(line) > LONGEST or not any(map(str.isdigit, line)) or any(word in line for word in _REFUSED):
         return ""
@@ -53,6 +57,8 @@ def cleaned(line: str) -> str:
     if bar is not None:
         return bar
     line = without_log_prefix(_LABELED_TIME.sub(" | ", line))
+    if _JOB_OF_HYDRA.match(line):
+        return ""
     line = _KERAS.sub("", line)
     line = _SCALAR.sub(r"\1", line)
     return _VECTOR.sub(_kept, line).strip()

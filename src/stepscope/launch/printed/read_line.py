@@ -24,8 +24,8 @@ _EPOCH = re.compile(
     rf"\bepochs?\b\s*[:=#]?\s*[\[(]?\s*{_NUMBER}{_OF}\s*[\])]?\s*(?:\[\s*\d+\s*/\s*\d+\s*\])?(?![\w.])", re.IGNORECASE
 )
 _STEP = re.compile(
-    r"(?<![\w/])(?:n_|num_)?(?:global[_ ]step|(?:train(?:ing)?[_ ])?steps?|iter(?:ation)?s?|itr|batch(?:es)?|updates?"
-    rf"|episodes?|rounds?|generations?|i)\b\s*(?:[:=#]\s*|(?=[\[(\s]))[\[(]?\s*{_NUMBER}{_OF}\s*[\])]?(?![\w.%])",
+    r"(?<![\w/])(?:n_|num_)?(?:global[_ ]step|(?:train(?:ing)?[_ ])?steps?|iter(?:ation)?s?|itr|(?:mini-?)?batch(?:es)?"
+    rf"|updates?|episodes?|rounds?|generations?|i)\b\s*(?:[:=#]\s*|(?=[\[(\s]))[\[(]?\s*{_NUMBER}{_OF}\s*[\])]?(?![\w.%])",
     re.IGNORECASE,
 )
 _EPOCH_OF_PHASE = re.compile(r"(?<=\w)\s*:\s*(\d+)\s*(?=\[\s*\d+\s*/\s*\d+)")
@@ -53,7 +53,7 @@ _ROLE = re.compile(
 )
 _METRIC = re.compile(
     r"loss|acc(?!um|el|ess|ord|ount)|ppl|perplexity|score|f1|reward|return|bleu|rouge|psnr|rmse|elbo|fitness|recall|precision"
-    r"|entropy|(?<![a-z])(?:err(?:or)?s?|auc|iou|m?iou|dice|ssim|m?ap|mae|mse|kl|nll|bce|fid|bpb|bits|train(?:ing)?"
+    r"|entropy|(?<![a-z])(?:top-?\d+|hits?@\d+|mrr|ndcg|err(?:or)?s?|auc|iou|m?iou|dice|ssim|m?ap|mae|mse|kl|nll|bce|fid|bpb|bits|train(?:ing)?"
     r"|val(?:id(?:ation)?)?|test(?:ing)?|correct)(?![a-z])",
     re.IGNORECASE,
 )

@@ -49,11 +49,13 @@ class Source:
         }
 
     def changed_in(self, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings that the function has put another number or text into (`hidden = min(hidden, 20)`)."""
+        """Settings that the function has put a number or text into (`hidden = min(hidden, 20)`)."""
         return {
             name: variables[name]
             for name, given in self.seen.items()
-            if _kind(value := variables.get(name)) is not None and _kind(value) is _kind(given) and value != given
+            if _kind(value := variables.get(name)) is not None
+            and (given is None or _kind(value) is _kind(given))
+            and value != given
         }
 
     def overruled_by(self, used: Mapping[str, Any]) -> dict[str, Any]:
