@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from stepscope.launch.tuning_batch import busy_note
+
 TRAIN = """
     import torch
     from torch import nn
@@ -98,3 +100,8 @@ def test_what_cannot_be_tuned_is_said_with_the_reason(tmp_path: Path) -> None:
     assert code == 3
     assert "stepscope tune-batch train.py: the script read no batch from a torch DataLoader" in err
     assert "read no batch" in report["why_not"]
+
+
+def test_a_busy_machine_is_mentioned() -> None:
+    assert busy_note(0.1) == ""
+    assert busy_note(1.5).startswith("other programs kept 1.5 processors busy")

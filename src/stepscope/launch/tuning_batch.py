@@ -19,10 +19,15 @@ from typing import Any
 from stepscope.files.opening import read_file
 from stepscope.launch.script import Script
 from stepscope.profile.batch.search import Measurement, Search
+from stepscope.profile.collect.other_programs import OtherPrograms
 
 _CHILD = "stepscope.launch.trial.batch_sizes"
 _MOST_PROCESSES = 8
 _LARGEST_ANSWER = 16 << 20
+
+
+_BUSY = 0.3
+"""Processors that other programs use, from which on they are noticed."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,21 @@ class Tuned:
 
 def tune_batch(script: Script, limits: BatchLimits, say: Callable[[str], None]) -> Tuned:
     """Run the script with growing batches; nothing it would save is written."""
-    tuned = Tuned()
+    tuned, others = Tuned(), OtherPrograms()
     for _ in range(_MOST_PROCESSES):
         events, killed = _child(script, limits, tuned.search, say)
         if not _take(tuned, events, killed):
-            return tuned
+            break
+    if tuned.search is not None and (note := busy_note(others.cores())):
+        tuned.notes.append(note)
     return tuned
+
+
+def busy_note(cores: float) -> str:
+    """Warns where other programs kept processors busy: then times and gains are not those of the script."""
+    if cores < _BUSY:
+        return ""
+    return f"other programs kept {cores:.1f} processors busy: measure again on a quiet machine"
 
 
 def _take(tuned: Tuned, events: list[dict[str, Any]], killed: str) -> bool:

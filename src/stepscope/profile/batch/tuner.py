@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from statistics import median
 from typing import Any
 
 from stepscope.common import clocks
@@ -103,7 +104,12 @@ class _Size:
         self._batches, self._seconds = batches, seconds
         self._asked = 0
         self._waited = 0.0
-        self._began = self._last = 0.0
+        self._began = self._asked_at = self._last_wait = 0.0
+        self._steps: list[tuple[float, float]] = []
+        """How long each took, and of it waited for its batch."""
+        self._is_in_turn = not loader.num_workers and not _on_device()
+        """Each step is over when the next batch is asked for. Then the median is its time: other programs of a
+        busy machine stretch a mean. Where workers hand over in bursts or a device runs behind, only a mean is right."""
 
     def next(self, own: Any) -> Any:
         self._asked += 1
@@ -111,8 +117,11 @@ class _Size:
             settle()
             self._began, self._waited = clocks.perf_counter(), 0.0
         asked = clocks.perf_counter()
+        if self._asked > _WARM + 1:
+            self._steps.append((asked - self._asked_at, self._last_wait))
         batch = self._batch(own)
-        self._waited += clocks.perf_counter() - asked
+        self._asked_at, self._last_wait = asked, clocks.perf_counter() - asked
+        self._waited += self._last_wait
         return batch
 
     def _batch(self, own: Any) -> Any:
@@ -136,8 +145,12 @@ class _Size:
     def measurement(self, peak_bytes: int) -> Measurement:
         settle()
         steps = self._asked - _WARM
-        taken = clocks.perf_counter() - self._began
-        return Measurement(self.size, taken / steps, self._waited / steps, peak_bytes, steps)
+        now = clocks.perf_counter()
+        if not self._is_in_turn:
+            return Measurement(self.size, (now - self._began) / steps, self._waited / steps, peak_bytes, steps)
+        self._steps.append((now - self._asked_at, self._last_wait))
+        took, waited = (median(times) for times in zip(*self._steps, strict=True))
+        return Measurement(self.size, took, waited, peak_bytes, steps)
 
     def close(self) -> None:
         shut = getattr(self._iterator, "_shutdown_workers", None)
