@@ -16,3 +16,9 @@ def test_a_preset_without_its_fields_keeps_the_table() -> None:
     table = wandb.Table(columns=["y"], data=[[1], [2]])
     chart = wandb.plot_table("wandb/bar/v0", table, {"value": "y"})
     assert type(chart).__name__ == "CustomChart"
+
+
+def test_the_run_can_be_imported_from_where_it_is_made() -> None:
+    from stepscope.wandb.sdk.wandb_run import Run
+
+    assert Run is wandb.Run
