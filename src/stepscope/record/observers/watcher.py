@@ -343,7 +343,7 @@ class Watcher(Progress):
         """What there is to know of the exception that has ended the script, and which change would mend it."""
         from stepscope.record.observers.crash.observe import observe, tried_changes
 
-        found = {"crash": fence.call("reading the exception", observe, error, self)}
+        found: dict[str, Any] = {"crash": fence.call("reading the exception", observe, error, self)}
         found["repairs"] = fence.call("trying changes after the exception", tried_changes, error)
         return {name: table for name, table in found.items() if table is not None}
 

@@ -67,7 +67,7 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
         edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple and not inside else None,
-        fix=_fix(run, crash, site, value, inside),
+        fix=_fix(run, crash, site, value, inside is not None),
         related=[(crash.site, f"it is used as {'an array' if _arrays(value) else 'a tensor'} here")],
     )
 

@@ -64,7 +64,7 @@ def _by_device(run: Measured) -> list[Tip]:
 
 def _by_phase(run: Measured) -> list[Tip]:
     """The rank and the phase that are slowest, where the steps of several ranks were timed."""
-    parts = {rank: found for rank in run.profile.ranks if (found := run.parts_of(rank))}
+    parts = {rank: one for rank in run.profile.ranks if (one := run.parts_of(rank))}
     found = []
     for phase, words in SLOW_PHASES.items():
         own = {rank: one.get(phase, 0) for rank, one in parts.items()}

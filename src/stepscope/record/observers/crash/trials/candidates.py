@@ -110,7 +110,8 @@ def _missing_parentheses(scene: Scene) -> Iterator[Change]:
     """A class where an object is needed, a method where its result is: `()` is missing, here or where it was bound."""
     for node, value in _names_in(scene):
         if isinstance(node, ast.Attribute) and isinstance(scene.value(node.value), type):
-            node, value = node.value, scene.value(node.value)
+            owner = node.value
+            node, value = owner, scene.value(owner)
         if isinstance(value, MethodType) and not _is_called(scene, node):
             yield Change(node, f"{said(node, 400)}()", "called", True, f"`{said(node)}` is a method that is not called")
         if isinstance(value, type) and value.__module__ != "builtins" and _needs_nothing(value):
@@ -256,7 +257,7 @@ def _arguments(scene: Scene) -> Iterator[Change]:
 
 def _tell_apart(scene: Scene, nodes: list[ast.expr]) -> bool:
     """Whether the two are so unlike that only one order can be right: another type, dtype or number of axes."""
-    marks = []
+    marks: list[tuple[object, ...]] = []
     for node in nodes:
         value = scene.value(node)
         if isinstance(value, torch.Tensor):

@@ -176,7 +176,8 @@ def _bound_to(scene: Scene, node: ast.expr) -> list[ast.expr]:
         and any(isinstance(target, ast.Name) and text in assigned_names(target) for target in one.targets)
         and enclosing_function(scene.file, one) is here
     ]
-    return [one for one in found if isinstance(one, (ast.Call, ast.GeneratorExp))][-1:]
+    made: list[ast.expr] = [one for one in found if isinstance(one, (ast.Call, ast.GeneratorExp))]
+    return made[-1:]
 
 
 def _index_too_many(scene: Scene) -> Iterator[Found]:

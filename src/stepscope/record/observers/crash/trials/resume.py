@@ -82,14 +82,12 @@ def _function_of(link: TracebackType) -> ast.FunctionDef | None:
     code, tree = link.tb_frame.f_code, tree_of(link.tb_frame.f_code.co_filename)
     if tree is None or code.co_flags & _NO_RESUME:
         return None
-    return next((one for one in ast.walk(tree) if _is_of(one, code)), None)
+    return next((one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and _is_of(one, code)), None)
 
 
-def _is_of(node: ast.AST, code: CodeType) -> bool:
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        return False
+def _is_of(node: ast.FunctionDef, code: CodeType) -> bool:
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-    return first == code.co_firstlineno
+    return node.name == code.co_name and first == code.co_firstlineno
 
 
 def _loop_around(link: TracebackType) -> ast.AST | None:
@@ -122,7 +120,7 @@ def rest_of(tree: ast.Module, line: int) -> list[ast.stmt] | None:
         own: list[ast.stmt] = [] if rest else [statement]
         rest = [*own, *rest, *body[body.index(node) + 1 :]]  # type: ignore[arg-type]
         if isinstance(holder, (ast.For, ast.While)):
-            once = ast.For(ast.Name("_once", ast.Store()), ast.Constant((0,)), rest, [])
+            once = ast.For(ast.Name("_once", ast.Store()), ast.Tuple([ast.Constant(0)], ast.Load()), rest, [])
             return [ast.fix_missing_locations(ast.copy_location(once, statement))]
         if isinstance(holder, (ast.FunctionDef, ast.Module)):
             return rest

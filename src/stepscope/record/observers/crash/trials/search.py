@@ -99,7 +99,8 @@ def _replaced(tree: ast.AST, change: Change) -> ast.AST:
             text = new.get((type(node), _span(node)))
             return self.generic_visit(node) if text is None else ast.copy_location(_parsed(text, node), node)
 
-    return ast.fix_missing_locations(Replace().visit(copy.deepcopy(tree)))
+    replaced: ast.AST = Replace().visit(copy.deepcopy(tree))
+    return ast.fix_missing_locations(replaced)
 
 
 def _parsed(text: str, like: ast.AST) -> ast.expr:
@@ -126,7 +127,7 @@ def _goes_on(scene: Scene, links: list[TracebackType], change: Change, functions
         return False
     changed = _replaced(old, change)
     here = changed if at.file == scene.file else tree_of(at.file)
-    if not isinstance(changed, ast.Module) or here is None:
+    if not isinstance(changed, ast.Module) or not isinstance(here, ast.Module):
         return False
 
     def tried() -> dict[str, Any]:
