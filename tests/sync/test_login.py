@@ -209,6 +209,14 @@ def test_a_token_that_is_refused_says_why_and_where_a_new_one_goes(
     assert "is empty" in stepscope("sync", str(store), "--to", server.url, "--token-file", str(file)).stderr
 
 
+def test_a_token_that_may_only_send_is_told_so_when_it_asks_for_runs(
+    store: Path, people: Database, server: Running
+) -> None:
+    _, narrow = make_token(people, find_user(people, "ada").id, scopes=["ingest"])
+    with Remote(server.url, narrow) as remote, pytest.raises(Forbidden, match="scope 'read'; the token has only ingest"):
+        pull(remote, store)
+
+
 def test_an_address_without_a_server_says_what_to_look_at(server: Running) -> None:
     port = server.url.rpartition(":")[2]
     for url, words in (

@@ -61,8 +61,13 @@ describe.skipIf(noBrowser)("a team's server", () => {
 
     const users = page.getByRole("region", { name: "Users" });
     await users.getByLabel("Name of the new user").fill("dee");
-    await users.getByRole("button", { name: /^Add/ }).click();
+    await users.getByRole("button", { name: "Add and invite" }).click();
     await expect.poll(() => page.locator(".people-secret code").textContent()).toContain(`${server.url}/?token=`);
+    const dee = users.getByRole("row").filter({ hasText: "dee" });
+    await dee.getByRole("button", { name: "Add email" }).click();
+    await dee.getByLabel("Email address of dee").fill("dee@example.org");
+    await dee.getByRole("button", { name: "Save" }).click();
+    await dee.getByRole("button", { name: "dee@example.org" }).waitFor();
     await checked(page, "people");
 
     const roles = page.getByRole("region", { name: "Roles" });

@@ -163,7 +163,8 @@ def _preview(folder: Path, project: str, policy: Policy, as_json: bool) -> None:
         every = catalogue.every()
         projects = sorted({entry.project for entry in every})
         if project != "*" and project not in projects:
-            raise UsageError(f"project {project!r} has no runs in {folder}; there are: {', '.join(projects)}")
+            there = f"its projects are {', '.join(projects)}" if projects else "give the server's folder with --folder"
+            raise UsageError(f"project {project!r} has no runs in {str(folder)!r}; {there}")
         chosen = projects if project == "*" else [project]
         found = [preview(every, every, one, policy) for one in chosen]
     runs = [one for each in found for one in each.runs]

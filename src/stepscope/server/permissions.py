@@ -24,7 +24,7 @@ Need = Literal[
 _READ = """
 GET /api/info /api/live /api/blob/{run}/{sha256} /api/page/{run}/{sha256} /api/export/{run}.csv /api/artifact/file
 GET /api/artifact/zip /api/console/text/{run} /api/profile/download/{run}/{profile}/{kind}
-GET /api/sync/{run}/{name:path}
+GET /api/sync /api/sync/{run}/{name:path}
 POST /api/runs /api/columns /api/column /api/run /api/rule /api/findings /api/search /api/alive /api/alerts /api/views
 POST /api/ranks /api/panels /api/series /api/lines /api/formula /api/media /api/media/index
 POST /api/projection /api/projection/near
@@ -56,7 +56,7 @@ _ADMIN = """
 POST /api/trash/purge /api/members /api/members/set /api/storage/policy /api/storage/preview
 """
 _INGEST = """
-GET /api/sync /api/sync/{run}
+GET /api/sync/{run}
 POST /api/sync/{run}/{name:path}
 """
 _SERVER = """

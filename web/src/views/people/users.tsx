@@ -76,7 +76,7 @@ function Row({ person, onInvite, onChange }: RowProps) {
       <td class="isolate">
         {person.name} {words ? <span class="quiet">{words}</span> : null}
       </td>
-      <td class="isolate">
+      <td class="isolate people-email">
         <Email person={person} onChange={(email) => onChange({ email })} />
       </td>
       <td data-label="Last seen">{person.signed_in ? formatAge(person.signed_in, now.value) : "never"}</td>
@@ -101,7 +101,7 @@ function Email({ person, onChange }: { person: Person; onChange: (email: string)
   if (typed === null) {
     return (
       <Button kind="quiet" title="Change the email address" onClick={() => setTyped(person.email ?? "")}>
-        {person.email ?? "Add"}
+        {person.email ?? "Add email"}
       </Button>
     );
   }
