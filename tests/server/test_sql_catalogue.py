@@ -159,6 +159,15 @@ def test_only_runs_that_go_on_are_in_memory(both: tuple[Catalogue, SqlCatalogue]
         assert catalogue.get(entry.id).meta == memory.get(entry.id).meta
 
 
+def test_the_folders_with_runs_are_known_without_reading_a_run(
+    both: tuple[Catalogue, SqlCatalogue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trash is looked for there, by every process of a server with a million runs."""
+    memory, catalogue = both
+    monkeypatch.setattr(RunPages, "each", lambda _: pytest.fail("it read every run"))
+    assert catalogue.homes() == memory.homes()
+
+
 def test_everything_else_is_answered_as_from_memory(both: tuple[Catalogue, SqlCatalogue]) -> None:
     memory, catalogue = both
     assert facts_of(catalogue) == facts_of(memory)

@@ -49,7 +49,7 @@ class Tidy:
         self._next = now + AGAIN_S
         if now >= self._purge:
             self._purge = now + PURGE_S
-            purge_old({entry.path.parent for entry in catalogue.every()} | set(catalogue.stores))
+            purge_old(catalogue.homes())
         return changed
 
     def _one(self, entry: RunEntry) -> bool:

@@ -123,9 +123,8 @@ def purge_runs(ctx: Context, request: TrashRequest) -> Edited:
 
 def trash_homes(ctx: Context) -> list[Path]:
     """Folders that may have a trash: those of runs, and the stores, even without runs."""
-    homes = {entry.path.parent for entry in ctx.catalogue.every()}
+    homes = ctx.catalogue.homes()
     for store in ctx.catalogue.stores:
-        homes.add(store)
         try:
             homes.update(path.parent for path in store.glob("*/.trash"))
             homes.update(path.parent for path in store.glob("*/*/.trash"))

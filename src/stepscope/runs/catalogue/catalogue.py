@@ -241,6 +241,11 @@ class Catalogue:
         """All runs in no order, for a walk over them: they need not be in memory at once."""
         return iter(self._all())
 
+    def homes(self) -> set[Path]:
+        """The folders that hold runs. Runs that are in the index only are in a store itself."""
+        self._wait()
+        return {entry.path.parent for entry in list(self._entries.values())} | set(self.stores)
+
     def running(self) -> list[RunEntry]:
         return [entry for entry in self._all() if entry.status == "running"]
 

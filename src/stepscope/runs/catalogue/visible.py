@@ -104,6 +104,9 @@ class VisibleCatalogue(Catalogue):
     def each(self) -> Iterator[RunEntry]:
         return (entry for entry in self._inner.each() if self.shows(entry))
 
+    def homes(self) -> set[Path]:
+        return self._inner.homes()
+
     def running(self) -> list[RunEntry]:
         return [entry for entry in self._inner.running() if self.shows(entry)]
 
