@@ -213,7 +213,7 @@ def test_a_token_that_may_only_send_is_told_so_when_it_asks_for_runs(
     store: Path, people: Database, server: Running
 ) -> None:
     _, narrow = make_token(people, find_user(people, "ada").id, scopes=["ingest"])
-    with Remote(server.url, narrow) as remote, pytest.raises(Forbidden, match="scope 'read'; the token has only ingest"):
+    with Remote(server.url, narrow) as remote, pytest.raises(Forbidden, match="needs the scope 'read'"):
         pull(remote, store)
 
 
