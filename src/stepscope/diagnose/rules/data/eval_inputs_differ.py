@@ -16,7 +16,7 @@ _SHRUNK = 20.0
 _MOST_CHANNELS = 6
 _ALIKE, _UNLIKE, _EFFECT = 4.0, 12.0, 0.3
 _COMMON, _RARE, _SHORTEST = 0.5, 0.02, 3
-_EXACT = 2e-4
+_EXACT, _ABOUT = 2e-4, 0.25
 _OVERLAP = 0.1
 _ARITHMETIC = frozenset((
     "div", "div_", "true_divide", "divide", "mul", "mul_", "multiply", "sub", "sub_", "add", "add_", "rsub", "flip",
@@ -141,7 +141,9 @@ def _own(trained: InputProfile, other: InputProfile) -> tuple[str, str, str] | N
             "every row has mean 0 and deviation 1",
             "subtract the mean and divide by the deviation of the training data",
         )
-    if other.seen > _OVERLAP * other.rows or not (other.whole and _is_standard(other) and _is_standard(trained, 0.02)):
+    if other.seen > _OVERLAP * other.rows or not other.whole:
+        return None
+    if not _is_standard(other) or not _is_standard(trained, _ABOUT):
         return None
     return (
         "the data of the evaluation is standardized with its own mean and deviation, not with those of the training",
