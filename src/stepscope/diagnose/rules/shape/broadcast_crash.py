@@ -75,6 +75,7 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
             fix=classes,
         )
         return
+    squeezed = _squeezed(crash.site, names[id(first)], first, names[id(second)], second)
     longer = _one_longer(crash, names, first, second)
     if longer is not None:
         yield longer
@@ -84,9 +85,9 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
         message=f"{op} needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
         label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
         evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
-        edit=_squeezed(crash.site, names[id(first)], first, names[id(second)], second),
+        edit=squeezed,
         fix=tried_or(
-            repairs_of(run),
+            repairs_of(run) if squeezed is None else [],
             _product(op, names[id(first)], first, names[id(second)], second)
             or _mend(names[id(first)], first, names[id(second)], second)
             or "bring both to one shape before this line",

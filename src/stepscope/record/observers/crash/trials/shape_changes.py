@@ -81,11 +81,16 @@ def _same_form(scene: Scene) -> Iterator[Found]:
     found = list(_tensors(scene))
     for node, value in found:
         for other, meant in found:
-            if node is not other and value.shape != meant.shape and value.numel() == meant.numel():
+            if node is not other and value.numel() == meant.numel() and _sizes(value) != _sizes(meant):
                 sure = value.shape[:1] == meant.shape[:1] and value.dim() != meant.dim() and value.dim() != 1
                 because = f"`{said(node)}` is {list(value.shape)} and `{said(other)}` {list(meant.shape)}"
                 because += ": the same numbers in another form"
                 yield node, f"{said(node, 400)}.reshape({said(other, 400)}.shape)", "form", sure, because
+
+
+def _sizes(value: torch.Tensor) -> list[int]:
+    """Without axes of size 1, which are a matter of `squeeze`."""
+    return [size for size in value.shape if size != 1]
 
 
 def _sequence_loss(scene: Scene) -> Iterator[Found]:
