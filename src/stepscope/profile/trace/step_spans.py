@@ -5,6 +5,7 @@ The marks are the host's; `device_spans` are the same steps on the device."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def find_steps(trace: Trace) -> list[StepSpan]:
             by_number.setdefault(
                 number, StepSpan(number, int(events.start[row]), int(events.start[row] + events.dur[row]))
             )
-        return sorted(by_number.values(), key=lambda step: step.begin_ns)
+        return list(_apart(sorted(by_number.values(), key=lambda step: step.begin_ns)))
     ends = np.flatnonzero(events.named(_OPTIMIZER.match) & (trace.kind == Kind.ANNOTATION.value))
     edges = np.sort((events.start + events.dur)[ends])
     if len(edges) >= 2:
@@ -55,6 +56,16 @@ def find_steps(trace: Trace) -> list[StepSpan]:
     if trace.end_ns > trace.begin_ns:
         return [StepSpan(0, trace.begin_ns, trace.end_ns, inferred=True)]
     return []
+
+
+def _apart(steps: list[StepSpan]) -> Iterator[StepSpan]:
+    """Steps without the time that an earlier one has already: marks of two threads, else it would count twice."""
+    over = -1
+    for step in steps:
+        begin = max(step.begin_ns, over)
+        if step.end_ns > begin:
+            yield StepSpan(step.number, begin, step.end_ns)
+            over = step.end_ns
 
 
 def device_spans(trace: Trace) -> list[StepSpan]:
