@@ -35,7 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
-    monkeypatch.setattr(module, "time", one)
+    monkeypatch.setattr(module, "clocks", one)
     return one
 
 
