@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import weakref
 
+import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from stepscope.record.observers import Watcher
+from stepscope.record.observers.dataset_arrays import bytes_of
 
 
 class Rows(Dataset[tuple[torch.Tensor, int]]):
@@ -62,3 +64,22 @@ def test_a_large_dataset_is_let_go() -> None:
     gc.collect()
     watcher.stop()
     assert gone() is None
+
+
+@pytest.mark.parametrize(
+    ("held", "least", "most"),
+    [
+        (torch.zeros(10), 40, 40),
+        ([(torch.zeros(1).expand(2**18), 1)] * 100, 100 * 2**20, 101 * 2**20),
+        ({"a": [torch.zeros(5) for _ in range(4)], "b": "text"}, 84, 400),
+        ([], 0, 0),
+    ],
+)
+def test_the_size_of_samples_is_judged_by_a_few(held: object, least: int, most: int) -> None:
+    assert least <= bytes_of(held) <= most
+
+
+def test_the_size_of_what_holds_itself_has_an_end() -> None:
+    knot: list[object] = [torch.zeros(2)]
+    knot.append(knot)
+    assert 0 < bytes_of(knot) < 1000

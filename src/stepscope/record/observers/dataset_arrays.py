@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from stepscope.events.unpatched_torch import raw
 from stepscope.record.observers.datasets import base_of
@@ -14,6 +16,7 @@ from stepscope.record.observers.value_sample import can_look
 
 _SAMPLED_ROWS, _SAMPLED_COLUMNS = 256, 16
 _LISTED_ROWS = 32
+_DEEPEST, _MOST_PARTS, _FEW = 5, 500, 8
 
 
 class Array:
@@ -85,9 +88,26 @@ def is_data(rows: Any) -> bool:
     return bool(first.dtype.kind == "f" or (first.dtype.kind == "u" and first.dtype.itemsize == 1))
 
 
-def bytes_of(arrays: list[tuple[str, Any]]) -> int:
-    total = 0
-    for _, rows in arrays:
-        one = rows[0] if isinstance(rows, list) else rows
-        total += int(one.nbytes) * (len(rows) if isinstance(rows, list) else 1)
-    return total
+def bytes_of(value: Any) -> int:
+    """About how much memory something holds, judged by a few of its items: a dataset may be a list of samples."""
+    return _bytes_of(value, set(), _DEEPEST)
+
+
+def _bytes_of(value: Any, seen: set[int], depth: int) -> int:
+    if isinstance(value, torch.Tensor) or _is_numpy(value):
+        return 0 if is_lazy(value) else int(value.nbytes)
+    if isinstance(value, (str, bytes, bytearray)):
+        return len(value)
+    if type(value).__name__ == "DataFrame":  # of pandas or polars
+        return 8 * int(math.prod(value.shape))
+    if not depth or id(value) in seen or len(seen) >= _MOST_PARTS:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, (list, tuple, dict)):
+        items = list(value.values() if isinstance(value, dict) else value)
+        some = items if len(items) <= _FEW else [items[0], items[len(items) // 2], items[-1]]
+        different = {id(one): one for one in some}.values()
+        found = sum([_bytes_of(one, seen, depth - 1) for one in different])
+        return 8 * len(items) + (found if some is items else found * len(items) // len(different))
+    held: Any = getattr(value, "__dict__", None)
+    return sum(_bytes_of(one, seen, depth - 1) for one in held.values()) if type(held) is dict else 0

@@ -99,7 +99,7 @@ class LoaderOutputObserver(Observer, LoaderOutput):
         if weights is not None and hasattr(weights, "__len__") and hasattr(dataset, "__len__"):
             delivery.weights, delivery.rows = len(weights), len(dataset)
         kept = sum(1 for one in self._by_loader.values() if one._dataset is not None)
-        if kept < _KEEP and bytes_of(arrays) <= _KEEP_BYTES:
+        if kept < _KEEP and bytes_of(dataset) <= _KEEP_BYTES:
             delivery._dataset, delivery._collate = dataset, live_collate(delivery.loader)
         if not delivery.loader.workers and self._first_of(delivery) is delivery:
             floats = [(name, rows) for name, rows in arrays if is_data(rows)]
