@@ -37,7 +37,7 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
         models.setdefault(id(forward.module), []).append(forward)
     for forwards in models.values():
         first, module = forwards[0], forwards[0].module
-        noisy = [f for f in forwards if f.visit.training and f.layers and f.used]
+        noisy = [f for f in _of_teacher(forwards) if f.visit.training and f.layers and f.used]
         # A network trained earlier in the script is a teacher from then on.
         frozen = not any(p.requires_grad for p in module.parameters())
         taught = [f for f in forwards if f.visit.grad and not frozen]
@@ -48,17 +48,14 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
         last = noisy[-1].last_train
         if last is not None and last.on and not taught and last.module is module:
             continue  # train() was called on it: they want it so
-        moves = _moves(module)
-        if moves == "little by little" or (moves == "loaded" and not first.droppers):
-            continue
-        if _is_trained(module):
+        if not (frozen and _is_trained(module)) and not _is_still(module, first):
             continue
         made = _named(run, noisy[0]) or module.made
         kinds = (["dropout"] if noisy[0].droppers else []) + (["batch norm"] if noisy[0].norms else [])
         yield Proof(
             where=made or noisy[0].visit.place,
             message=f"{noisy[0].model} {'is frozen' if noisy[0].visit.grad else 'only gives targets'}, but runs in "
-            f"training mode: {' and '.join(kinds)} make its output random",
+            f"training mode: {' and '.join(kinds)} {'change' if kinds[1:] else 'changes'} its output from call to call",
             label=f"never put into eval mode; {', '.join(noisy[0].layers[:3])}",
             evidence={"layers": noisy[0].layers[:12], "calls": len(noisy)},
             edit=put_in_eval(made, noisy[0].visit.place),
@@ -79,9 +76,23 @@ def _named(run: Evidence, forward: Forward) -> Any:
     return file.site(found[0]) if len(found) == 1 else None
 
 
+def _of_teacher(forwards: list[Forward]) -> list[Forward]:
+    """Of a network that was trained before: only its calls without gradients after the last one with them."""
+    if not _is_trained(forwards[0].module):
+        return forwards
+    learned = max((f.visit.time for f in forwards if f.visit.grad), default=0.0)
+    return [f for f in forwards if not f.visit.grad and f.visit.time > learned]
+
+
 def _is_trained(module: Module) -> bool:
-    """An optimizer that steps has its parameters, and they get gradients elsewhere."""
+    """An optimizer that steps has its parameters, and they have had gradients."""
     return any(p.gradients for p in module.parameters())
+
+
+def _is_still(module: Module, first: Forward) -> bool:
+    """Whether it neither learns, nor follows another network, nor has new weights loaded now and then."""
+    moves = _moves(module)
+    return not _is_trained(module) and (moves == "never" or (moves == "loaded" and bool(first.droppers)))
 
 
 def _moves(module: Module) -> str:
