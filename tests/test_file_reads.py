@@ -25,6 +25,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     "profile/collect/calibration.py": {".read_text": "what the kernel says of the processor, under /proc"},
     "diagnose/rule.py": {"open": "the source of a rule that Python has imported already"},
     "profile/batch/memory.py": {".read_text": "what the kernel says of this process, under /proc and /sys"},
+    "events/fork_seal.py": {"os.open": "the empty device, in place of what is open in a copy of the process"},
     "events/presence.py": {".read_bytes": "the source of a module that Python is about to import"},
     "importers/lock.py": {"os.open": "a lock that is made and never read"},
     "importers/tensorboard/projector.py": {"np.loadtxt": "lines that files.opening has read"},
@@ -37,7 +38,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     },
     "launch/capsule/sources.py": {".read_bytes": "the script's own files, which Python has imported"},
     "launch/trackers/mlflow.py": {".open": "a file that the script itself logs"},
-    "launch/settings/constants.py": {"open": "the script and its own modules"},
+    "launch/settings/constants.py": {"io.open": "the script and its own modules"},
     "launch/deep_windows.py": {
         "open": "the trace that the script's own profiler has just written",
         "shutil.copyfile": "the same trace",

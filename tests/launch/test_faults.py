@@ -116,7 +116,7 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
 
 
 def test_the_unbroken_run_finds_the_fault_and_keeps_the_step(crashed: dict[str, Done]) -> None:
-    assert all(said in crashed[""].err for said in ("opt.no-zero-grad", "shape.linear-in", "is kept"))
+    assert all(said in crashed[""].err for said in ("opt.no-zero-grad", "shape.linear-in", "is saved"))
 
 
 @pytest.mark.parametrize("part", WRITERS)

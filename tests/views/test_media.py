@@ -156,7 +156,7 @@ def bomb(width: int, height: int) -> bytes:
         (b"RIFF\0\0\0\0WAVEfmt ", "are not those of an image"),
         (bomb(60_000, 60_000), r"claims to have 60,000 x 60,000 pixels"),
         (b"\x89PNG\r\n\x1a\n\0\0", "is damaged"),
-        (png(8)[:50], "is cut off"),
+        (png(8)[:50], "is truncated"),
     ],
     ids=["svg", "html", "sound", "bomb", "header", "cut"],
 )

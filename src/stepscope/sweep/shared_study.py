@@ -256,13 +256,13 @@ def open_storage(optuna: Any, url: str, folder: Path, heartbeat_s: float = 10.0)
     return open_made_by_another(lambda: optuna.storages.RDBStorage(_with_driver(url), **options), url)
 
 
-def open_made_by_another(open: Callable[[], Any], url: str, again_s: float = 0.3) -> Any:
+def open_made_by_another(make: Callable[[], Any], url: str, again_s: float = 0.3) -> Any:
     """The storage; again where another worker has just made a table that this one wanted to make."""
     for trial in range(_OPENINGS):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return open()
+                return make()
         except Exception as fault:  # whatever the driver raises
             if trial == _OPENINGS - 1 or not any(word in str(fault) for word in _MADE_MEANWHILE):
                 raise storage_error(url, fault) from None

@@ -27,6 +27,7 @@ from stepscope.track.run_services import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.secrets import learn_from, mask_text
 from stepscope.track.sweep_assignment import Assigned, assigned, offered_name, tell_of
 
+_BLANKS = " \t\r\n"
 _run: Run | None = None
 _is_beside = False
 _turn = 0
@@ -77,7 +78,7 @@ def init(
     meta = RunMeta(
         id=new_run_id(),
         project=_masked_name(project or given.project) or default_project(),
-        name=_masked_name(name).strip() or friendly_name(),
+        name=_masked_name(name) if (name or "").strip(_BLANKS) else friendly_name(),
         created=clocks.time(),
         config=masked(flat),
         tags=_as_tags([*_as_tags(tags), *given.tags]),

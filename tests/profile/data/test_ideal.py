@@ -54,7 +54,7 @@ def test_free_data_is_faster_and_it_says_so(ideal: IdealLoader) -> None:
 
 def test_the_text_of_a_result() -> None:
     assert IdealResult("Photos", 0.05, 0.01, 20, 40).text() == (
-        "Photos: 20 batches/s as it is, 100 with free data (5x; 20 and 40 batches)"
+        "Photos: 20 batches/s as is, 100 with free data (5x; 20 and 40 batches)"
     )
     assert "too few" in IdealResult("Photos", None, 0.01, 1, 40).text()
 

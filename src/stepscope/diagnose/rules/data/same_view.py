@@ -62,13 +62,12 @@ def same_view(run: Evidence) -> Iterator[Proof]:
 def _compared(loss: Origin) -> Iterator[tuple[Visit, Visit, bool]]:
     """Two calls of one model whose results meet in the loss, and whether they are the same computation."""
     for meeting in loss.ancestors(_FAR):
-        if meeting.op not in _MEET or len(meeting.inputs) != 2:
-            continue
+        both = meeting.op in _MEET and len(meeting.inputs) == 2
+        if not both or not all(part.requires_grad and part.shape for part in meeting.inputs):
+            continue  # what was detached is no view
         one, other = (part.back_through(RESHAPES) for part in meeting.inputs)
-        if one is other or not all(part.requires_grad and part.shape for part in (one, other)):
-            continue
         first, second = _root(one), _root(other)
-        if first is None or second is None or first is second or first.module is not second.module:
+        if one is other or first is None or second is None or first is second or first.module is not second.module:
             continue
         yield first, second, _is_same(one, other)
 

@@ -185,7 +185,10 @@ def _index_too_many(scene: Scene) -> Iterator[Found]:
     call = scene.node
     if isinstance(call, ast.Call) and isinstance(scene.error, (RuntimeError, IndexError)):
         for one in call.args:
-            value = scene.value(one.value) if isinstance(one, ast.Subscript) else None
-            if isinstance(one, ast.Subscript) and isinstance(value, torch.Tensor) and isinstance(one.slice, ast.Tuple):
+            if not isinstance(one, ast.Subscript) or not isinstance(one.slice, ast.Tuple):
+                continue
+            value = scene.value(one.value)
+            takes_axis = any(not isinstance(part, ast.Slice) for part in one.slice.elts)  # slices only cut
+            if takes_axis and isinstance(value, torch.Tensor):
                 because = f"`{said(one.value)}` is {list(value.shape)}: `{said(one)}` takes one axis too many"
                 yield one, said(one.value, _LONG), "index", True, because
