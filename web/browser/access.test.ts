@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)("by ear", () => {
     await expect.poll(() => faults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.locator(".run-name").first().click();
-    await page.getByRole("region", { name: "Metrics" }).waitFor();
+    await page.getByRole("region", { name: "Metrics", exact: true }).waitFor();
     await expect.poll(() => faults(page)).toEqual([]);
     await page.getByRole("tab", { name: "Charts" }).click();
     await page.getByRole("img", { name: /train\/loss over Step/ }).waitFor();

@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await expect.poll(() => page.locator(".con-follow").count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "How lines are shown" }).click();
-    await page.getByRole("menuitemradio", { name: /Every form/ }).click();
+    await page.getByRole("menuitemradio", { name: /All updates/ }).click();
     await expect.poll(() => page.locator(".con-line", { hasText: "epoch 7:" }).count()).toBe(4);
   });
 

@@ -126,7 +126,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await expect
       .poll(() => page.getByRole("region", { name: "Packages" }).locator("dt").allTextContents())
       .toEqual(["torch"]);
-    const metrics = page.getByRole("region", { name: "Metrics" });
+    const metrics = page.getByRole("region", { name: "Metrics", exact: true });
     await metrics.locator(".spark").nth(6).waitFor();
     await metrics.getByRole("button", { name: "Max" }).click();
     await expect.poll(() => metrics.locator("tbody th").first().textContent()).toBe("train/tokens_per_s");
@@ -148,7 +148,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
       .locator(".main-charts canvas")
       .first()
       .evaluate((one) => ((one as HTMLElement).dataset.marked = "yes"));
-    const points = page.getByRole("region", { name: "Metrics" }).locator("tbody tr td.number").last();
+    const points = page.getByRole("region", { name: "Metrics", exact: true }).locator("tbody tr td.number").last();
     await quiet(page);
     const before = await points.textContent();
     await server.tell("log");
