@@ -92,6 +92,25 @@ def test_the_loss_of_a_step_is_the_first_that_its_closure_gave(written: Written)
     assert [values["train/loss"] for values, _ in written if "train/loss" in values] == given[:1]
 
 
+def test_batches_before_the_step_count_with_the_one_in_its_closure(written: Written) -> None:
+    weight: Any = torch.nn.Parameter(torch.tensor([4.0]))
+    optimizer: Any = torch.optim.SGD([weight], lr=0.1)
+
+    def closure(part: float = 3.0) -> Any:
+        loss = part * weight.sum()
+        loss.backward()
+        return loss
+
+    for _ in range(2):
+        closure(1.0)
+        closure(2.0)
+        before = weight.item()
+        optimizer.step(closure)
+        losses = [values["train/loss"] for values, _ in written if "train/loss" in values]
+        assert losses[-1] == pytest.approx(6 * before)
+        optimizer.zero_grad()
+
+
 def test_the_update_ratio_is_taken_now_and_then(written: Written) -> None:
     layer = torch.nn.Linear(2, 1)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)

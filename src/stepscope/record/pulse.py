@@ -123,6 +123,8 @@ class Pulse:
         self._clipped: tuple[frozenset[int], Any] | None = None
         self._unscaled: tuple[weakref.ref[Any], Any] | None = None
         self._waiting: weakref.ref[Any] | None = None
+        self._in_closure: set[tuple[str, int]] = set()
+        """The places that the closure of the step under way has called backward in."""
         self.cadence = cadence or Cadence()
         self.on_loss: Callable[[float], None] | None = None
         """Told of every loss on a CPU before its backward, whatever the cadence."""
@@ -180,12 +182,14 @@ class Pulse:
             return
         self._backwards += 1
         place = _place_of(frame)
-        if self._waiting is not None and place in self._terms:  # called again: the loss of the step is the first
-            first = self._loss, self._terms[place]
-            self._loss = None
-            self._note(loss)
-            self._loss, self._terms[place] = first
-            return
+        if self._waiting is not None:
+            if place in self._in_closure:  # called again: the loss of the step is the first
+                first = self._loss
+                self._loss = None
+                self._note(loss)
+                self._loss = first
+                return
+            self._in_closure.add(place)
         # Several times from one line: the step follows the gradient of their sum.
         if self._terms and not self._adds_losses():
             self._loss = self._terms.get(place)
@@ -258,6 +262,7 @@ class Pulse:
         """With a closure (LBFGS, Lightning) the loss and its gradients are there when the step is over."""
         if (len(args) > 1 or kwargs) and closure_in(args, kwargs) is not None:
             self._waiting = weakref.ref(optimizer)
+            self._in_closure.clear()
             if self._subscription is not None and "step_ends" not in self._subscription.listens_to:
                 self._subscription.listen(*self._subscription.handlers)
         elif self._on:
