@@ -24,9 +24,9 @@ for step in range(150):
 """
 
 
-def printed(tmp_path: Path, rate: float = 0.01) -> str:
+def printed(tmp_path: Path, rate: float = 0.01, was: str = "", now: str = "") -> str:
     script = tmp_path / "train.py"
-    script.write_text(TRAIN.format(rate=rate))
+    script.write_text(TRAIN.format(rate=rate).replace(was, now))
     [done] = launch_all([{"args": ["run", "train.py"], "cwd": str(tmp_path)}], torch=True)
     assert done.code == 0, done.err
     return done.err
@@ -46,3 +46,9 @@ def test_a_loss_that_has_not_fallen_is_a_hint_at_the_end(tmp_path):
 
 def test_a_training_that_learns_gets_no_word(tmp_path):
     assert "[" not in printed(tmp_path)
+
+
+def test_a_loss_that_is_nan_for_a_known_reason_is_not_reported_again(tmp_path):
+    said = printed(tmp_path, was="y[rows])", now="torch.full_like(y[rows], -100))")
+    assert "error[loss.no-valid-target]" in said
+    assert "run.loss-not-finite" not in said

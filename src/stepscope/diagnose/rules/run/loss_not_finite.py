@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     "run.loss-not-finite",
     severity="error",
     needs="curves, stored",
-    follows=("num.*", "num.nan-loss-continues", "dist.nan-on-one-rank", "data.nan-input", "opt.lr-too-high"),
+    follows=(
+        "num.*",
+        "num.nan-loss-continues",  # and what explains it
+        "dist.nan-on-one-rank",
+        "data.nan-input",
+        "grad.exploding",
+        "loss.no-valid-target",
+        "loss.swapped-args",
+        "opt.lr-too-high",
+        "opt.momentum",
+        "opt.no-zero-grad",
+    ),
 )
 def loss_not_finite(run: StoredRun) -> Iterator[Proof]:
     """The logged loss became NaN or infinite.
