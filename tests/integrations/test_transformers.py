@@ -305,8 +305,10 @@ def test_what_is_wrong_is_found_at_the_users_own_line(warm: Warm, tmp_path: Path
         assert int(where.partition(":")[2]) == LINES + line
     assert "handle_torch_function" not in done.err.partition("Traceback")[0]
     if fault == "class numbers as floats":
-        assert "`binary_cross_entropy_with_logits` needs shapes that fit, and [8, 2] and [8] do not" in done.err
-        assert "Transformers chooses this loss because the labels are floats" in " ".join(done.err.split())
+        said = " ".join(done.err.split())
+        assert "binary cross entropy compares one score with one label, and the model gives 2 scores per sample" in said
+        assert "input [8, 2], target [8]" in said
+        assert "Transformers chooses this loss because the labels are floats" in said
 
 
 def test_check_looks_at_a_trainer_and_leaves_nothing(warm: Warm, tmp_path: Path) -> None:
