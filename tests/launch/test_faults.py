@@ -117,6 +117,8 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
 
 def test_the_unbroken_run_finds_the_fault_and_keeps_the_step(crashed: dict[str, Done]) -> None:
     assert all(said in crashed[""].err for said in ("opt.no-zero-grad", "shape.linear-in", "is saved"))
+    at = [crashed[""].err.index(f"error[{rule}]") for rule in ("opt.no-zero-grad", "shape.linear-in")]
+    assert at == sorted(at), "what ended the script stands next to the prompt"
 
 
 @pytest.mark.parametrize("part", WRITERS)

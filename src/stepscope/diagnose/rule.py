@@ -137,6 +137,11 @@ def explains(found: str, pattern: str) -> bool:
     return found == pattern or (found not in _symptoms and fnmatch.fnmatchcase(found, pattern))
 
 
+def is_about_a_crash(id: str) -> bool:
+    """Whether a rule, which has been asked, explains the exception that ended a script."""
+    return id in _rules and _rules[id].needs in ("crash", "unexplained")
+
+
 def all_rules() -> dict[str, Rule]:
     """Every rule by its id: those in the folders, and those of packages with an entry point `stepscope.rules`."""
     return rules_for(*NEEDS)

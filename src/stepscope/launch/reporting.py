@@ -18,8 +18,8 @@ from stepscope.launch.status import raw_write
 from stepscope.records import Event, Finding, FindingEvent
 from stepscope.records.verdict import ScriptVerdict
 
-HINTS, FINDINGS, ERRORS, CLOSING = range(1, 5)
-"""The order of the notes at a crash; other notes come first."""
+HINTS, FINDINGS, ERRORS, CAUSE, CLOSING = range(1, 6)
+"""The order of the notes at a crash; other notes come first, and what ended the script stands next to the prompt."""
 
 
 class Reporter:
@@ -77,7 +77,7 @@ class Reporter:
 
             self.say(lines.line(finding, self._root), FINDINGS)
         elif finding.severity != "info":
-            self.say(self._in_full(finding), ERRORS if finding.severity == "error" else FINDINGS)
+            self.say(self._in_full(finding), _order_of(finding))
 
     def _in_full(self, finding: Finding) -> str:
         """The finding as it is printed: the same words of another line are not printed again, only the line."""
@@ -192,3 +192,11 @@ def by_severity(findings: list[Finding]) -> str:
     found = Counter(finding.severity for finding in findings)
     parts = [f"{found[kind]} {name}{'s' * (found[kind] != 1)}" for kind, name in names.items() if found[kind]]  # type: ignore[index]
     return ", ".join(parts)
+
+
+def _order_of(finding: Finding) -> int:
+    from stepscope.diagnose.rule import is_about_a_crash
+
+    if finding.severity != "error":
+        return FINDINGS
+    return CAUSE if is_about_a_crash(finding.rule) else ERRORS
