@@ -60,7 +60,7 @@ def test_a_run_that_failed_tells_its_whole_story(ctx: Context, store: Path) -> N
     assert detail.git is not None
     assert detail.git.branch == "main"
     assert [alert.title for alert in detail.alerts] == ["loss is NaN"]
-    assert [finding.rule for finding in detail.findings] == ["opt.no-zero-grad", "run.loss-not-finite"]
+    assert [finding.rule for finding in detail.findings] == ["opt.no-zero-grad"]
     assert (detail.watched, detail.looked_at) == (True, ["1 loss or metric", "the traceback", "the config"])
     assert (detail.dropped, detail.dropped_reasons) == (7, ["the disk is full"])
     assert detail.faults == ["the GPU sampler: OSError: gone"]
