@@ -122,6 +122,14 @@ def _named(value: Any) -> str:
     return f"{getattr(inner, '__module__', None)}.{getattr(inner, '__qualname__', type(inner).__name__)}{where}"
 
 
+def _threads() -> list[str]:
+    """Those that stay. One that feeds the queue of a worker may be about to end, here as well as without us."""
+    for thread in threading.enumerate():
+        if thread.name == "QueueFeederThread":
+            thread.join(5)
+    return sorted(thread.name for thread in threading.enumerate())
+
+
 def _process() -> dict[str, Any]:
     handlers = {one.name: _handler(signal.getsignal(one)) for one in signal.Signals}
     return {
@@ -133,7 +141,7 @@ def _process() -> dict[str, Any]:
         "sys.displayhook": _named(sys.displayhook),
         "sys.breakpointhook": _named(sys.breakpointhook),
         "streams": [f"{type(one).__module__}.{type(one).__name__}" for one in (sys.stdin, sys.stdout, sys.stderr)],
-        "threads": sorted(thread.name for thread in threading.enumerate()),
+        "threads": _threads(),
         "gc": [gc.isenabled(), gc.get_threshold(), len(gc.callbacks), gc.get_debug()],
         "warning filters": [repr(one) for one in warnings.filters],
         "showwarning": _named(warnings.showwarning),
