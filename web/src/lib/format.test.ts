@@ -114,7 +114,7 @@ test("what terminals write in plain letters is set as it is written by hand", ()
   );
 });
 
-test("a name of nothing but spaces is told as none", () => {
+test("a name of nothing but spaces shows as no name", () => {
   expect(["  ", "", "\u200f", " wide "].map(nameText)).toEqual(["(no name)", "(no name)", "\ufffd", "wide"]);
 });
 

@@ -340,7 +340,7 @@ class Watcher(Progress):
                     fence.call(f"settling {type(observer).__name__}", observer.settle)
 
     def observe_crash(self, error: BaseException) -> dict[str, Any]:
-        """What there is to know of the exception that has ended the script, and which change would mend it."""
+        """What there is to know of the exception that has ended the script, and which change would fix it."""
         from stepscope.record.observers.crash.observe import observe, tried_changes
 
         found: dict[str, Any] = {"crash": fence.call("reading the exception", observe, error, self)}

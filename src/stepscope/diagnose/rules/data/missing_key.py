@@ -30,7 +30,7 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
     missing = None if crash is None else crash.missing
     if crash is None or crash.last is None or missing is None or not crash.is_a("KeyError"):
         return
-    if crash.says("already exists", "not in index"):  # a KeyError whose text is no key
+    if crash.says("already exists", "not in index"):  # a KeyError whose text is not a key
         return
     special = _of_group(crash, missing.name) or _of_index(crash, missing.name)
     if special is not None:

@@ -64,7 +64,7 @@ def _compared(loss: Origin) -> Iterator[tuple[Visit, Visit, bool]]:
     for meeting in loss.ancestors(_FAR):
         both = meeting.op in _MEET and len(meeting.inputs) == 2
         if not both or not all(part.requires_grad and part.shape for part in meeting.inputs):
-            continue  # what was detached is no view
+            continue  # a detached result is not a view
         one, other = (part.back_through(RESHAPES) for part in meeting.inputs)
         first, second = _root(one), _root(other)
         if one is other or first is None or second is None or first is second or first.module is not second.module:

@@ -78,7 +78,7 @@ def _items_and_attributes(scene: Scene, told: str) -> Iterator[Found]:
 
 
 def _iterators(scene: Scene, told: str) -> Iterator[Found]:
-    """`next(loader)` of what is no iterator; `len(zip(...))` of one."""
+    """`next(loader)` of something that is not an iterator; `len(zip(...))` of one."""
     node = scene.node
     if not isinstance(node, ast.Call) or not node.args:
         return
