@@ -40,7 +40,12 @@ def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
         kl = -0.5 * torch.sum(1 + logvar - mu**2 - logvar.exp(), dim=1)
         loss = F.mse_loss(recon, x, reduction="none").sum(1).mean() + kl.mean()
     """
-    yield from _collapsed(run)
+    added = list(_added(run))
+    yield from added or _collapsed(run)  # both say one thing; the place where they are added is the clearer one
+
+
+def _added(run: Evidence) -> Iterator[Proof]:
+    """A sum over the batch and a mean over it that are added up."""
     reductions = {call.result: call.reduction for call in run.losses.calls if call.result is not None}
     found: dict[Place | None, list[tuple[_Part, _Part]]] = {}
     for backward in list(run.steps.backwards)[:30]:
@@ -74,7 +79,7 @@ def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
 def _collapsed(run: Evidence) -> Iterator[Proof]:
     """An autoencoder whose reconstruction is averaged over pixels and whose divergence is not, and has vanished."""
     means = {call.result: call for call in run.losses.calls if call.result is not None and call.reduction == "mean"}
-    found: list[tuple[float, float, Origin]] = []
+    found: list[tuple[float, float, Origin, str]] = []
     for backward in list(run.steps.backwards)[-_LATEST:]:
         loss = backward.origin
         if loss is None or backward.step < _TRAINED:
@@ -89,18 +94,18 @@ def _collapsed(run: Evidence) -> Iterator[Proof]:
             weight = _per_sample(divergence, shape[0]) * pixels / term.factor if shape and term.factor else 0.0
             value, latent = _divergence_value(divergence)
             if weight >= _HEAVY and pixels >= _PIXELS and value is not None and value < _VANISHED * latent:
-                found.append((weight, value, term.origin))
+                found.append((weight, value, term.origin, call.name))
             break
     if len(found) < 2:
         return
-    weight, value, rebuilt = found[-1]
+    weight, value, rebuilt, name = found[-1]
     yield Proof(
         where=rebuilt.place,
         message=f"the reconstruction is averaged over all elements, the KL divergence is summed: it counts "
         f"{weight:.0f} times as much as it should, and has gone to {value:.2g} (the latent code says nothing)",
         label="a mean over every element",
         evidence={"times": round(weight, 1), "divergence": [one[1] for one in found[-4:]]},
-        fix='sum the reconstruction over each sample as well: F.mse_loss(out, x, reduction="sum") / len(x)',
+        fix=f'sum the reconstruction over each sample as well: F.{name}(..., reduction="sum") / len(x)',
     )
 
 
