@@ -11,7 +11,7 @@ from stepscope.diagnose.target_lines import target_line
 from stepscope.evidence.targets import Target
 
 _UNCHANGED = RESHAPES | INT_CASTS
-_COPIES = re.compile(r"auto_?enc|autoencod|\bvae\b|reconstruct|copy_?task|copying|identity|denois|\bmlm\b|masked", re.I)
+_COPIES = re.compile(r"auto_?enc|\bvae\b|reconstruct|copy_?task|copying|identity_?(?:task|map)|denois|\bmlm\b", re.I)
 
 
 @rule("data.target-not-shifted", severity="error")
