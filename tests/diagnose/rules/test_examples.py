@@ -47,12 +47,13 @@ def examples() -> list[tuple[str, str, str]]:
 
 
 EVERY = examples()
+RULES = all_rules()
 
 
 def asked_of(example: tuple[str, str, str], need: str) -> bool:
     """Whether an example is for a rule that needs only this, or says in its heading that this one is."""
     rule, head, _ = example
-    needs = all_rules()[rule].needs.removeprefix("curves, ")
+    needs = RULES[rule].needs.removeprefix("curves, ")
     return needs == need or {"profile": "profiled"}.get(need, need) in head.split(":")[0]
 
 
@@ -73,7 +74,7 @@ def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
     bare, processes = "bare" in options, "processes" in options
     ways = {way: way in options for way in ("probe", "sampled", "printed")}
     found = diagnose(code, prelude=not bare, processes=processes, **ways)
-    severity = "info" if "info" in options else all_rules()[rule].severity
+    severity = "info" if "info" in options else RULES[rule].severity
     mine = [finding for finding in found if finding.rule == rule]
     said = [(f.rule, f.severity, f.line, f.message) for f in found]
     assert mine, f"{rule} found nothing; findings: {said}"
@@ -106,7 +107,7 @@ def test_compares_what_ranks_told(example: tuple[str, str, str]) -> None:
     told = facts_of_ranks.Ranks(facts_of_a_rank.read_ranks(names["ranks"]))
     made = names.get("optimizers", optimizers.Optimizers())
     run = Evidence({"ranks": told, "trainer": Trainer(), "optimizers": made}, source)
-    proofs = list(all_rules()[rule].check(run))
+    proofs = list(RULES[rule].check(run))
     assert bool(proofs) == head.startswith("Buggy"), [proof.message for proof in proofs]
     if proofs and "message" in names:
         assert (proofs[0].message, proofs[0].where) == (names["message"], names["where"])
@@ -115,8 +116,8 @@ def test_compares_what_ranks_told(example: tuple[str, str, str]) -> None:
 def test_every_rule_has_examples_of_both_kinds() -> None:
     buggy = {rule for rule, head, _ in EVERY if head.startswith("Buggy")}
     healthy = {rule for rule, head, _ in EVERY if head.startswith("Healthy")}
-    rules = {id for id, rule in all_rules().items() if rule.module.startswith("stepscope.")}
+    rules = {id for id, rule in RULES.items() if rule.module.startswith("stepscope.")}
     missing = {id: [kind for kind, have in (("buggy", buggy), ("healthy", healthy)) if id not in have] for id in rules}
     assert not {id: kinds for id, kinds in missing.items() if kinds}
-    unknown = (buggy | healthy) - set(all_rules())
+    unknown = (buggy | healthy) - set(RULES)
     assert not unknown, f"examples of rules that do not exist: {unknown}"
