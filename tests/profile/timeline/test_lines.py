@@ -67,6 +67,21 @@ def test_marks_of_steps_stand_over_their_lane() -> None:
     assert lines.outer.tolist() == [False, True, False]
 
 
+def test_the_script_is_the_root_and_what_launched_it_is_not_drawn() -> None:
+    python = {"cat": "python_function"}
+    trace = trace_of(
+        ("/opt/bin/stepscope(8): <module>", 0, 100, python),
+        ("click/core.py(1): invoke", 1, 98, python),
+        ("stepscope/launch/script.py(1): run_as_main", 2, 96, python),
+        ("<built-in method exec>", 5, 90, python),
+        ("train.py(20): <module>", 10, 80, python),
+        ("aten::mm", 30, 10),
+    )
+    lines = lay_out(trace)
+    assert drawn(trace, lines) == {(0, 0): ["train.py(20): <module>"], (0, 1): ["aten::mm"]}
+    assert (lines.span_ns, lines.place_of(1)) == (80, None)
+
+
 def test_annotations_of_a_stream_stand_over_its_kernels() -> None:
     mark, work = {"cat": "gpu_user_annotation"}, {"cat": "kernel"}
     trace = trace_of(

@@ -16,6 +16,7 @@ from stepscope.profile.trace.ancestors import depths
 from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.library import late_in_groups, most_in_groups, order_in_groups, take
 from stepscope.profile.trace.nesting import nest
+from stepscope.profile.trace.python_trees import launcher_calls
 from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
@@ -59,7 +60,7 @@ class Lines:
     loose: Ints
     """bool, of each line: it has what crosses others, below the deepest; nothing is around that."""
     hidden: int = 0
-    """Allocations and flows: they are drawn elsewhere, or as arrows."""
+    """Allocations and flows, which are drawn elsewhere or as arrows, and the calls that launched the script."""
     moved: int = 0
     """Events with times so far outside that they stand at the edge of the axis."""
 
@@ -117,7 +118,9 @@ def stretch_of(key: Ints, dur: Ints, first: Ints, bits: int, lines: Ints, begin:
 def lay_out(trace: Trace) -> Lines:
     """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
     events = trace.events
-    drawn = np.flatnonzero((trace.kind != Kind.FLOW.value) & (trace.kind != Kind.MEMORY.value)).astype(np.uint32)
+    draws = (trace.kind != Kind.FLOW.value) & (trace.kind != Kind.MEMORY.value)
+    draws[launcher_calls(trace)] = False  # the script is the root of its own calls
+    drawn = np.flatnonzero(draws).astype(np.uint32)
     hidden = len(events) - len(drawn)
     if not len(drawn):
         none = np.zeros(0, np.int64)

@@ -58,16 +58,39 @@ def python_trees(trace: Trace) -> PythonTrees | None:
 
 def our_calls(trace: Trace) -> tuple[Ints, Ints]:
     """The rows of Stepscope's own calls, and the time each took itself."""
+    rows, calls, _ = _calls(trace)
+    found = np.flatnonzero(calls.ours) if calls else np.zeros(0, np.int64)
+    return rows[found], calls.own[found] if calls else found
+
+
+def launcher_calls(trace: Trace) -> Ints:
+    """The rows of the calls that launched the script: all around it, and what they call of Stepscope's and Python's."""
+    rows, calls, launches = _calls(trace)
+    if calls is None or not launches.any():
+        return rows[:0]
+    found = _above(calls.parent, launches)
+    while True:
+        more = calls.ours & ~found & (calls.parent >= 0) & found[calls.parent]
+        if not more.any():
+            return rows[found]
+        found |= more
+
+
+def _calls(trace: Trace) -> tuple[Ints, _Calls | None, Ints]:
+    """The rows of all Python calls, the calls (None where Stepscope made none of them), and which launch the script."""
     rows = trace.rows(Kind.PYTHON)
     used = np.flatnonzero(np.bincount(trace.events.name[rows])).tolist() if len(rows) else []
     frames = [frame_of(trace.events.names[name]) for name in used]
     if not any(frame.ours for frame in frames):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return rows, None, np.zeros(len(rows), bool)
     label = np.full(len(trace.events.names), -1, np.int64)
     label[used] = np.arange(len(used))
-    calls = _Calls.of(trace, rows, label[trace.events.name[rows]], frames)
-    found = np.flatnonzero(calls.ours)
-    return rows[found], calls.own[found]
+    of_row = label[trace.events.name[rows]]
+    return rows, _Calls.of(trace, rows, of_row, frames), _launches(frames)[of_row]
+
+
+def _launches(frames: list[Frame]) -> Ints:
+    return np.array([frame.ours and frame.function == _LAUNCHER for frame in frames], bool)
 
 
 @dataclass(frozen=True)
@@ -106,7 +129,7 @@ def _tree(trace: Trace, rows: Ints, of_name: Ints, frames: list[Frame], our_labe
     parent, dur, own, ours = calls.parent, calls.dur, calls.own, calls.ours
     if not ours.any():
         return call_tree(parent, label, dur)
-    above = _above(parent, np.array([frame.ours and frame.function == _LAUNCHER for frame in frames])[label])
+    above = _above(parent, _launches(frames)[label])
     stays = ~ours & ~above
     outer = np.where(parent >= 0, nearest(parent, stays)[parent], -1)
     keep, leaf = np.flatnonzero(stays), np.flatnonzero(ours & ~above & (outer >= 0))
