@@ -143,6 +143,36 @@ def test_names_have_a_ratio_without_a_sign() -> None:
     assert by_chance.value < 0.15
 
 
+@pytest.mark.parametrize("count", [12, 30, 80])
+@pytest.mark.parametrize("names", [0, 4])
+def test_chance_is_as_rare_as_it_says(count: int, names: int) -> None:
+    rng = np.random.default_rng(count + names)
+    found = []
+    for _ in range(100):
+        x = rng.integers(0, names, count).astype(float) if names else rng.uniform(size=count)
+        one = relation(x, rng.standard_normal(count), draws(count)[:2], names)
+        assert one is not None
+        found.append(one.chance)
+    assert np.mean(np.array(found) < 0.05) <= 0.12
+    assert np.mean(np.array(found) < 0.5) > 0.3
+    related = relation(x, x + 0.1 * rng.standard_normal(count), draws(count)[:2], names)
+    assert related is not None
+    assert related.chance < 0.001
+
+
+def test_the_strongest_of_many_unrelated_parameters_may_be_chance(ctx: Context, store: Path) -> None:
+    rng = random.Random(2)
+    for number in range(20):
+        config = {f"p{at}": rng.random() for at in range(30)} | {"real": rng.random()}
+        write_run(store, f"run-{number}", config=config, series={"loss": [config["real"] + 0.1 * rng.random()]})
+    found = importance(ctx, ParametersRequest())
+    likely = [one.key for one in found.parameters if one.chance is not None and one.chance < 0.05]
+    assert likely == ["config.real"]
+    # The interval alone would have colored some of the others.
+    others = [(one.low, one.high) for one in found.parameters if one.key != "config.real"]
+    assert any(low is not None and high is not None and (low > 0 or high < 0) for low, high in others)
+
+
 def test_what_does_not_vary_has_no_correlation() -> None:
     flat, up = np.ones(5), np.arange(5.0)
     assert relation(flat, up, draws(5)) is None

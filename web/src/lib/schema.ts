@@ -1718,6 +1718,8 @@ export interface ParameterImportance {
   /** The 95% interval of `correlation`, from resampled runs. */
   low: number | null;
   high: number | null;
+  /** How often a correlation this strong comes up by chance, corrected for the number of parameters. */
+  chance: number | null;
   /** The fraction of the metric's variance that this parameter explains alone, by Optuna's fANOVA. */
   importance: number | null;
   effect: Effect | null;

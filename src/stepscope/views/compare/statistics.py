@@ -71,6 +71,15 @@ def student_p(t: float, df: float) -> float:
     return _beta_share(df / 2, 0.5, df / (df + t * t))
 
 
+def f_p(f: float, df1: float, df2: float) -> float:
+    """The probability of an F at least this large with `df1` and `df2` degrees of freedom.
+
+    >>> round(f_p(4.0, 1, 10), 4) == round(student_p(2.0, 10), 4)
+    True
+    """
+    return _beta_share(df2 / 2, df1 / 2, df2 / (df2 + df1 * f))
+
+
 def student_t(probability: float, df: float) -> float:
     """The t that is exceeded with probability `1 - probability`, for probabilities above one half.
 

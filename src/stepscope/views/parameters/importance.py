@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.views.compare.statistics import holm
 from stepscope.views.context import Context
 from stepscope.views.parameters.columns import ParameterColumn, column_of, is_log, parameter_columns
 from stepscope.views.parameters.model import Floats, fit, missing_packages
@@ -52,6 +53,8 @@ class ParameterImportance(msgspec.Struct):
     low: float | None
     """The 95% interval of `correlation`, from resampled runs."""
     high: float | None
+    chance: float | None
+    """How often a correlation this strong comes up by chance, corrected for the number of parameters."""
     importance: float | None
     """The fraction of the metric's variance that this parameter explains alone, by Optuna's fANOVA."""
     effect: Effect | None
@@ -114,6 +117,8 @@ def _importance(ctx: Context, chosen: Chosen) -> Importance:
         return answer
     weights = draws(len(usable))
     answer.parameters = [_related(column, truth, weights) for column in columns]
+    for one, chance in zip(answer.parameters, holm([one.chance for one in answer.parameters]), strict=True):
+        one.chance = chance
     if len(usable) < FEWEST:
         answer.verdict = "few"
     elif np.ptp(truth) == 0:
@@ -140,6 +145,7 @@ def _related(column: ParameterColumn, truth: Floats, weights: Floats) -> Paramet
         signed=names <= 2,
         low=None if found is None else found.low,
         high=None if found is None else found.high,
+        chance=None if found is None else found.chance,
         importance=None,
         effect=None,
     )

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.views.compare.statistics import f_p
+
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
+SHUFFLES = 10_000
+FEW = 60
+"""With fewer runs chance is found by shuffling them, with more by the F test of their ranks."""
 _MOST_CELLS = 1_000_000
 """Maximum size of the resampling table: with very many runs fewer resamples do, as the interval is narrow anyway."""
 _SEED = 20261115
@@ -24,6 +29,8 @@ class Relation:
     low: float
     high: float
     runs: int
+    chance: float
+    """How often the same values in a random order go together as much or more."""
 
 
 def ranks(values: Floats) -> Floats:
@@ -53,18 +60,48 @@ def relation(x: Floats, y: Floats, weights: Floats, names: int = 0) -> Relation 
     count = len(x)
     if count < 3 or np.ptp(y) == 0 or np.ptp(x) == 0:
         return None
-    of_y = ranks(y)
+    of_y, everyone = ranks(y), np.ones((1, count))
     if names > 2:
-        own = _ratio(x.astype(np.int64), of_y, np.ones((1, count)), names)
-        found = _ratio(x.astype(np.int64), of_y, weights, names)
+        places, own_place = np.unique(x, return_inverse=True)
+        own = _ratio(own_place, of_y, everyone, len(places))
+        found = _ratio(own_place, of_y, weights, len(places))
+        groups = len(places)
     else:
-        own = _correlation(ranks(x), of_y, np.ones((1, count)))
-        found = _correlation(ranks(x), of_y, weights)
+        of_x, groups = ranks(x), 2
+        own, found = _correlation(of_x, of_y, everyone), _correlation(of_x, of_y, weights)
     found = found[np.isfinite(found)]  # a resample may contain a single value
     if not len(found):
         return None
+    value = float(own[0])
     low, high = np.quantile(found, (0.025, 0.975)).tolist()
-    return Relation(float(own[0]), min(low, float(own[0])), max(high, float(own[0])), count)
+    if count >= FEW:
+        chance = _f_test(value, count, groups, adjusted=names > 2)
+    else:
+        design = np.eye(groups)[own_place] if names > 2 else (of_x - of_x.mean())[:, None]
+        chance = _shuffled(design, of_y - of_y.mean())
+    return Relation(value, min(low, value), max(high, value), count, chance)
+
+
+def _f_test(value: float, count: int, groups: int, *, adjusted: bool) -> float:
+    """The probability that chance explains as much of the ranks; `adjusted` if `value` is already free of chance."""
+    df1, df2 = groups - 1, count - groups
+    if df2 < 1:
+        return 1.0
+    rest = (1 - value**2) * (df2 / (count - 1) if adjusted else 1.0)
+    return f_p((1 - rest) / df1 / (rest / df2), df1, df2) if rest > 1e-12 else 0.0
+
+
+def _shuffled(design: Floats, y: Floats) -> float:
+    """How often `y` in another order is explained as much by the columns of `design`, which are orthogonal."""
+
+    def explained(some: Floats) -> Floats:
+        parts: Floats = (some @ design) ** 2 @ (1 / (design**2).sum(axis=0))
+        return parts
+
+    own = float(explained(y[None])[0])
+    orders = np.random.default_rng(_SEED).permuted(np.tile(y, (SHUFFLES, 1)), axis=1)
+    as_much = int((explained(orders) >= own * (1 - 1e-9)).sum())
+    return (1 + as_much) / (1 + SHUFFLES)
 
 
 def _correlation(x: Floats, y: Floats, weights: Floats) -> Floats:

@@ -60,6 +60,9 @@ function useImportance(): { found: Importance | null; fault: unknown; retry(): v
 }
 
 const MOST = 12;
+const UNLIKELY = 0.05;
+
+const mayBeChance = ({ chance }: ParameterImportance): boolean => chance !== null && chance >= UNLIKELY;
 
 export function ImportanceBody({
   found,
@@ -130,6 +133,11 @@ export function ImportanceBody({
           <Button kind="quiet" onClick={() => setAll(true)}>
             {found.parameters.length - rows.length} more
           </Button>
+        ) : null}
+        {rows.some(mayBeChance) ? (
+          <p class="small quiet">
+            Correlations in gray may be chance: one as strong comes up by luck in at least 5 of 100 tables of this size.
+          </p>
         ) : null}
         {small ? null : <Method found={found} />}
       </div>
@@ -227,10 +235,11 @@ function Correlation({ parameter }: { parameter: ParameterImportance }) {
   const { correlation, low, high } = parameter;
   if (correlation === null || low === null || high === null) return <span class="quiet">–</span>;
   const at = (value: number) => `${((value + 1) / 2) * 100}%`;
-  const sure = low > 0 || high < 0;
+  const chance = mayBeChance(parameter);
+  const words = `${correlation.toFixed(2)}, 95% interval ${low.toFixed(2)} to ${high.toFixed(2)}`;
   return (
-    <span class="correlation" title={`${correlation.toFixed(2)}, 95% interval ${low.toFixed(2)} to ${high.toFixed(2)}`}>
-      <span class="correlation-line" data-sure={sure || undefined}>
+    <span class="correlation" title={chance ? `${words}; may be chance` : words}>
+      <span class="correlation-line" data-sure={!chance || undefined}>
         <i style={{ left: at(low), width: `${((high - low) / 2) * 100}%` }} />
         <em style={{ left: at(correlation) }} />
       </span>
@@ -256,7 +265,8 @@ function Method({ found }: { found: Importance }) {
       <p>
         <b>Correlation</b>: Spearman’s, of ranks, with the 95% interval of resampled runs. For text with more than two
         values it is ε: the root of the share of the rank variance that lies between the values, less what chance would
-        put there. It has no sign.
+        put there. It has no sign. It is in color where shuffled runs go together as much in fewer than 5 of 100 tables
+        of this size (Holm’s correction).
       </p>
       <p>
         <b>Effect</b>: what that forest expects on average when all runs have this value and keep the rest (partial
