@@ -135,5 +135,8 @@ def test_a_formula_is_checked_while_it_is_typed(ctx: Context, store: Path) -> No
     ctx.catalogue.refresh()
     assert check_formula(ctx, FormulaRequest("= 1 - acc", [run])).error is None
     wrong = check_formula(ctx, FormulaRequest("= 1 - acx", [run]))
-    assert (wrong.position, wrong.error) == (6, "none of the runs has a metric or a config number 'acx'")
+    assert (wrong.position, wrong.error) == (
+        6,
+        "none of the runs has a metric or a config number 'acx'; did you mean acc?",
+    )
     assert check_formula(ctx, FormulaRequest("1 - (", [])).position == 5

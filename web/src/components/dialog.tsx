@@ -17,6 +17,9 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
     // Before the next paint: an Esc that is pressed as soon as the content shows must find an open dialog.
     const element = box.current;
     element?.showModal();
+    // The browser takes the first button, which is the one that closes.
+    if (element?.querySelector(".dialog-head")?.contains(document.activeElement))
+      element.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea, [data-first])")?.focus();
     return () => element?.close();
   }, []);
   return (

@@ -81,7 +81,8 @@ export interface TextInputProps extends Omit<JSX.InputHTMLAttributes<HTMLInputEl
   icon?: ComponentChildren;
   bad?: boolean;
   inputRef?: Ref<HTMLInputElement>;
-  onInput(value: string): void;
+  /** `picked`: from the list that the browser offers, as a whole. */
+  onInput(value: string, picked: boolean): void;
 }
 
 export function TextInput({ label, icon, bad = false, inputRef, onInput, class: extra, ...rest }: TextInputProps) {
@@ -96,11 +97,14 @@ export function TextInput({ label, icon, bad = false, inputRef, onInput, class: 
         autocomplete="off"
         spellcheck={false}
         {...rest}
-        onInput={(event) => onInput(event.currentTarget.value)}
+        onInput={(event) => onInput(event.currentTarget.value, wasPicked(event))}
       />
     </span>
   );
 }
+
+const wasPicked = (event: Event): boolean =>
+  !(event instanceof InputEvent) || event.inputType === "insertReplacementText" || event.inputType === "";
 
 export interface SelectProps<T extends string> {
   value: T;

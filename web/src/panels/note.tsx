@@ -14,11 +14,17 @@ function Panel({ options }: PanelProps) {
 export default {
   kind: "note",
   title: "Note",
-  hint: "a colored box with a few words",
+  hint: "Markdown in a colored box",
   needs: 0,
   narrow: true,
   fields: [
-    { name: "text", label: "Text", type: "long", required: true, hint: "Markdown works here too" },
+    {
+      name: "text",
+      label: "Text",
+      type: "long",
+      required: true,
+      hint: "Markdown: **bold**, `code`, lists, tables, links",
+    },
     {
       name: "tone",
       label: "Tone",

@@ -43,6 +43,8 @@ export interface PanelKind {
   /** One line that says what one gets. */
   hint: string;
   fields: readonly Field[];
+  /** What a new panel of this kind begins with. */
+  example?: Options;
   /** How many runs it takes at least; 0 for a panel that is about none. */
   needs?: number;
   /** As wide as the text, instead of wider. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import lru_cache
 
 import msgspec
@@ -82,7 +83,10 @@ def check_formula(ctx: Context, request: FormulaRequest) -> FormulaCheck:
             names.value(name)
         except NotFound:
             shift = 1 if is_formula(request.text) else 0
-            return FormulaCheck(f"none of the runs has a metric or a config number {name.text!r}", name.start + shift)
+            near = get_close_matches(name.text, [*metrics, *config], 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            words = f"none of the runs has a metric or a config number {name.text!r}{hint}"
+            return FormulaCheck(words, name.start + shift)
     try:
         evaluate(tree, names)
     except UsageError as error:

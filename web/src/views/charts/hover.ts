@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import type { HoverRow } from "../../lib/chart-hover";
 import { hovered } from "../../state";
+import { dragged } from "../workspace/space";
 
 export interface Hover {
   /** The x-axis it is on; panels over another one do not follow. */
@@ -33,7 +34,7 @@ export const tip = signal<Tip | null>(null);
 export const held = signal(false);
 
 export function moveHover(next: Hover | null): void {
-  if (held.peek()) return;
+  if (held.peek() || (next && dragged.peek())) return;
   hover.value = next;
   if (!next) {
     tip.value = null;

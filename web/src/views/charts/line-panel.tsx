@@ -24,7 +24,8 @@ import { setZoom } from "./settings";
 import { viewOf } from "./view-of";
 import { useSize } from "./visible";
 import { isLinked, sharedRange, tellFit } from "./y-link";
-import { runName, sayX } from "./words";
+import { runName } from "../../twins";
+import { sayX } from "./words";
 
 /** Near enough to the pointer to be meant. */
 const NEAR_PX = 28;

@@ -15,7 +15,7 @@ import { RunChips } from "./run-chips";
 import { AudioView, FileView, HtmlView, ImageView, VideoView } from "./seen-media";
 import { TableView } from "./table-view";
 import { TextView } from "./text-view";
-import { runName } from "./words";
+import { runName } from "../../twins";
 
 /** Side by side these would be too small to read; the enlarged panel shows them all. */
 const ONE_AT_A_TIME = new Set(["confusion", "figure", "embedding", "table", "text", "html"]);

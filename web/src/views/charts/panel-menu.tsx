@@ -36,7 +36,7 @@ import { held, hover } from "./hover";
 import type { PanelHandle } from "./line-panel";
 import { type ChartScope, useScope } from "./scope";
 import type { ChartSettings } from "./settings";
-import { runName } from "./words";
+import { runName } from "../../twins";
 
 const ChartComments = lazily(() => import("../comments/dialog").then((chunk) => chunk.ChartComments));
 const AddToReport = lazily(() => import("../reports/add").then((chunk) => chunk.AddToReport));

@@ -1,7 +1,7 @@
 /** Which run a panel shows, where several side by side would be too small to read. */
 
 import { inkOfRun } from "../../state";
-import { runName } from "./words";
+import { runName } from "../../twins";
 
 const MOST = 12;
 

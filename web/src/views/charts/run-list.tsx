@@ -20,7 +20,7 @@ import {
 } from "../../state";
 import { linkTo } from "../../router";
 import { useScope } from "./scope";
-import { runName } from "./words";
+import { runName } from "../../twins";
 
 const MOST_ROWS = 300;
 

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../../components";
 import { formatBytes, visibleText } from "../../lib/format";
 import type { MediaItem } from "../../lib/schema";
-import { runName } from "./words";
+import { runName } from "../../twins";
 
 /** Pixels of small images are drawn as squares: a digit of 8 x 8 is not a blur. */
 const SMALL_PX = 128;

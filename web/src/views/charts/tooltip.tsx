@@ -7,7 +7,8 @@ import { formatNumber } from "../../lib/format";
 import { held, releaseHover, tip } from "./hover";
 import { useScope } from "./scope";
 import { lookOfRun } from "../../state";
-import { runName, sayX } from "./words";
+import { runName } from "../../twins";
+import { sayX } from "./words";
 
 const MOST_ROWS = 16;
 const GAP_PX = 16;

@@ -1,15 +1,6 @@
-/** Runs and positions on an x-axis, in words. */
+/** Positions on an x-axis, in words. */
 
-import { formatDuration, formatNumber, formatTime, nameText, visibleText } from "../../lib/format";
-import { nameOf } from "../../state";
-import { twinMark } from "../../twins";
-
-/** A run's name as it can be shown, whatever is in it, and apart from others of the same name. */
-export function runName(id: string): string {
-  const name = nameText(nameOf(id));
-  const mark = twinMark(id);
-  return mark ? `${name} · ${mark}` : name;
-}
+import { formatDuration, formatNumber, formatTime, visibleText } from "../../lib/format";
 
 /** `step 120`, `3m 20s`, `2026-11-15 14:03:27`, `epoch 3`. */
 export function sayX(x: string, value: number): string {

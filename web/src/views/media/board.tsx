@@ -21,7 +21,8 @@ import { Bar } from "./bar";
 import { MOST_RUNS, useLiveMedia, useMediaIndex } from "./data";
 import { Lightbox } from "./lightbox";
 import { KeyRow } from "./row";
-import { RunHeads, runName } from "./run-heads";
+import { RunHeads } from "./run-heads";
+import { runName } from "../../twins";
 import * as settings from "./settings";
 import { StepBar } from "./step-bar";
 
@@ -150,8 +151,12 @@ function useOpening(place: { current: HTMLElement | null }): boolean {
 function Without({ runs }: { runs: readonly string[] }) {
   if (runs.length === 0) return null;
   return (
-    <p class="small isolate quiet media-more" title={runs.map(runName).join(", ")}>
-      Nothing to show from {count(runs.length, "run")}: {runs.slice(0, 3).map(runName).join(", ")}
+    <p class="small isolate quiet media-more" title={runs.map((id) => runName(id)).join(", ")}>
+      Nothing to show from {count(runs.length, "run")}:{" "}
+      {runs
+        .slice(0, 3)
+        .map((id) => runName(id))
+        .join(", ")}
       {runs.length > 3 ? " …" : ""}
     </p>
   );

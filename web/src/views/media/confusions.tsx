@@ -11,7 +11,8 @@ import type { MediaItem } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { Canvas, type Size } from "../charts/canvas";
 import { StepNote } from "./content";
-import { RunName, runName } from "./run-heads";
+import { RunName } from "./run-heads";
+import { runName } from "../../twins";
 
 const SHARES: readonly { value: Share; label: string }[] = [
   { value: "count", label: "Counts" },

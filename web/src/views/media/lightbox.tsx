@@ -19,7 +19,8 @@ import { Readout } from "./lightbox-readout";
 import { against, type Looking, looking, type LookMode, mode } from "./lightbox-state";
 import { useLookPlace, useStep } from "./look-place";
 import { pictureName } from "./pictures";
-import { RunName, runName } from "./run-heads";
+import { RunName } from "./run-heads";
+import { runName } from "../../twins";
 import * as settings from "./settings";
 import { StepBar, useSteps } from "./step-bar";
 

@@ -9,7 +9,7 @@ import type { MediaItem } from "../../lib/schema";
 import { Cells, type ContentProps } from "./content";
 import { openLarge } from "./lightbox-state";
 import { useLookPlace } from "./look-place";
-import { runName } from "./run-heads";
+import { runName } from "../../twins";
 import * as settings from "./settings";
 
 /** Pixels of small images are drawn as squares: a digit of 8 x 8 is not a blur. */

@@ -1,10 +1,8 @@
 /** The names of the runs above their columns, and beside single items where there are no columns. */
 
-import { nameText } from "../../lib/format";
 import { linkTo } from "../../router";
-import { inkOfRun, nameOf } from "../../state";
-
-export const runName = (id: string): string => nameText(nameOf(id));
+import { inkOfRun } from "../../state";
+import { runName } from "../../twins";
 
 export function RunName({ run }: { run: string }) {
   return (

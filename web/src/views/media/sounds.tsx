@@ -12,7 +12,7 @@ import { Canvas, type Size } from "../charts/canvas";
 import { Cells, type ContentProps } from "./content";
 import { errorWords } from "./data";
 import { PauseIcon, PlayIcon } from "./icons";
-import { runName } from "./run-heads";
+import { runName } from "../../twins";
 
 const SLICES = 600;
 const MOST_BYTES = 64 << 20;

@@ -9,7 +9,8 @@ import { TextView } from "../charts/text-view";
 import { StepNote } from "./content";
 import { useItems } from "./data";
 import { useStep } from "./look-place";
-import { RunName, runName } from "./run-heads";
+import { RunName } from "./run-heads";
+import { runName } from "../../twins";
 
 type View = "read" | "runs" | "steps";
 

@@ -26,7 +26,7 @@ export interface FieldRowProps {
 const MOST_OFFERED = 300;
 
 /** What can be offered for a field, from what the runs have logged. */
-function offered(type: Field["type"], logged: readonly PanelInfo[]): string[] {
+export function offered(type: Field["type"], logged: readonly PanelInfo[]): string[] {
   const keys = (fits: (info: PanelInfo) => boolean) => logged.filter(fits).map((info) => info.key);
   switch (type) {
     case "metric":
@@ -105,7 +105,7 @@ function Control({ field, value, logged, onValue }: FieldRowProps) {
           class="px-2 py-2 raised panel-form-long"
           aria-label={label}
           placeholder={hint}
-          rows={3}
+          rows={Math.min(12, Math.max(4, text.split("\n").length))}
           value={text}
           onInput={(event) => onValue(event.currentTarget.value)}
         />
@@ -145,11 +145,12 @@ function Completed({ label, hint, value, options, onValue, onEnter }: CompletedP
         list={list}
         placeholder={hint || (options.length ? "start typing a name" : "")}
         value={value}
-        onInput={(next) => (onEnter && options.includes(next) ? onEnter(next) : onValue(next))}
+        // A name that is only typed may be the beginning of a longer one.
+        onInput={(next, picked) => (onEnter && picked && options.includes(next) ? onEnter(next) : onValue(next))}
         onKeyDown={(event) => {
-          if (event.key !== "Enter" || !onEnter || !value.trim()) return;
-          event.preventDefault();
-          onEnter(value.trim());
+          if (event.key !== "Enter" || !onEnter) return;
+          event.preventDefault(); // also with nothing typed: a second Enter would send the form
+          if (value.trim()) onEnter(value.trim());
         }}
         onBlur={() => onEnter && value.trim() && onEnter(value.trim())}
       />

@@ -5,6 +5,7 @@
 
 import type { PanelInfo } from "../../lib/schema";
 import { addPanel, addSection, movePanel, type Spot } from "../../lib/workspace";
+import { releaseHover } from "../charts/hover";
 import { change, dragged, metricPanel, space } from "./space";
 
 const BEGIN_PX = 6;
@@ -60,6 +61,7 @@ function afterRest(begin: PointerEvent, take: () => void): void {
 function follow(begin: PointerEvent, cell: HTMLElement, grip: Grip, atOnce = false): void {
   let spot: Spot | null = null;
   const take = (x: number, y: number): void => {
+    if (!dragged.peek()) releaseHover(); // values under the pointer are not what is looked at now
     cell.dataset.moving = "";
     dragged.value = { ...grip, x, y };
   };

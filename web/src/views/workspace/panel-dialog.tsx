@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 import { Button, Dialog } from "../../components";
 import { ChevronLeftIcon } from "../../components/icons";
 import { addPanel, changePanel, type Options, type OwnPanel } from "../../lib/workspace";
-import { kindNamed, type PanelKind, PANELS } from "../../panels/panel";
+import type { PanelInfo } from "../../lib/schema";
+import { type Field, kindNamed, type PanelKind, PANELS } from "../../panels/panel";
 import "../../style/report-dialogs.css";
 import "../../style/report-panels.css";
 import { useScope } from "../charts/scope";
-import { FieldRow } from "../reports/panel-fields";
+import { FieldRow, offered } from "../reports/panel-fields";
 import { FormulaProblem } from "./formula-check";
 import { OwnBody } from "./own-panel";
 import { change, editing } from "./space";
@@ -38,9 +39,9 @@ function KindChoice({ onPick }: { onPick(kind: PanelKind): void }) {
   return (
     <Dialog title="Add a panel" onClose={close} wide>
       <ul class="kind-choice">
-        {KINDS.map((kind) => (
+        {KINDS.map((kind, at) => (
           <li key={kind.kind}>
-            <button type="button" onClick={() => onPick(kind)}>
+            <button type="button" data-first={at === 0 || undefined} onClick={() => onPick(kind)}>
               <strong>{kind.title}</strong>
               <span>{kind.hint}</span>
             </button>
@@ -51,6 +52,17 @@ function KindChoice({ onPick }: { onPick(kind: PanelKind): void }) {
   );
 }
 
+/** What a new panel begins with: its own example, and the first that was logged where there is little to choose from. */
+function beginning(kind: PanelKind, logged: readonly PanelInfo[]): Options {
+  const named = kind.fields.flatMap((field) => {
+    const first = field.required && isMedia(field.type) ? offered(field.type, logged)[0] : undefined;
+    return first === undefined ? [] : [[field.name, first] as const];
+  });
+  return { ...kind.example, ...Object.fromEntries(named) };
+}
+
+const isMedia = (type: Field["type"]): boolean => type === "media" || type === "histogram";
+
 interface PanelOptionsProps {
   kind: PanelKind;
   section: string | null;
@@ -60,7 +72,7 @@ interface PanelOptionsProps {
 
 function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
   const scope = useScope();
-  const [options, setOptions] = useState<Options>(panel?.options ?? {});
+  const [options, setOptions] = useState<Options>(panel?.options ?? beginning(kind, scope.panels.peek() ?? []));
   const logged = scope.panels.value ?? [];
   const set = (name: string, value: unknown) => setOptions((old) => ({ ...old, [name]: value }));
   const missing = kind.fields.find((field) => field.required && !filled(options[field.name]));

@@ -1,7 +1,7 @@
 /** The heading of a section of one's own: its name, and what can be done with it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { IconButton, Menu, TextInput } from "../../components";
+import { IconButton, Menu, type MenuItem, TextInput } from "../../components";
 import {
   ArrowDownIcon,
   ArrowUpIcon,
@@ -13,11 +13,13 @@ import {
 } from "../../components/icons";
 import { nameText } from "../../lib/format";
 import { foldSection, moveSection, type OwnSection, removeSection, renameSection } from "../../lib/workspace";
-import { change, editing } from "./space";
+import { change, editing, space } from "./space";
 
 export function OwnHead({ section }: { section: OwnSection }) {
   const [naming, setNaming] = useState(false);
   const label = nameText(section.name);
+  const sections = space.value.sections;
+  const at = sections.findIndex((one) => one.id === section.id);
   if (naming) return <Naming section={section} onDone={() => setNaming(false)} />;
   return (
     <h2 class="section-head">
@@ -30,7 +32,7 @@ export function OwnHead({ section }: { section: OwnSection }) {
       >
         <ChevronRightIcon size={13} />
         <span class="isolate ellipsis">{label}</span>
-        <span class="small quiet section-count">{section.panels.length}</span>
+        <span class="small quiet section-count">{section.panels.filter((panel) => !panel.pinned).length}</span>
       </button>
       <span class="section-tools">
         <IconButton
@@ -45,18 +47,8 @@ export function OwnHead({ section }: { section: OwnSection }) {
           buttonClass="icon-button"
           items={[
             { key: "name", label: "Rename…", icon: <PencilIcon size={14} />, onPick: () => setNaming(true) },
-            {
-              key: "up",
-              label: "Move up",
-              icon: <ArrowUpIcon size={14} />,
-              onPick: () => change((now) => moveSection(now, section.id, -1)),
-            },
-            {
-              key: "down",
-              label: "Move down",
-              icon: <ArrowDownIcon size={14} />,
-              onPick: () => change((now) => moveSection(now, section.id, 1)),
-            },
+            ...(at > 0 ? [moveItem(section, "up")] : []),
+            ...(at < sections.length - 1 ? [moveItem(section, "down")] : []),
             {
               key: "remove",
               label: "Remove section",
@@ -68,6 +60,16 @@ export function OwnHead({ section }: { section: OwnSection }) {
       </span>
     </h2>
   );
+}
+
+function moveItem(section: OwnSection, way: "up" | "down"): MenuItem {
+  const Icon = way === "up" ? ArrowUpIcon : ArrowDownIcon;
+  return {
+    key: way,
+    label: `Move ${way}`,
+    icon: <Icon size={14} />,
+    onPick: () => change((now) => moveSection(now, section.id, way === "up" ? -1 : 1)),
+  };
 }
 
 function Naming({ section, onDone }: { section: OwnSection; onDone(): void }) {
