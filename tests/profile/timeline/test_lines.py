@@ -67,7 +67,7 @@ def test_marks_of_steps_stand_over_their_lane() -> None:
     assert lines.outer.tolist() == [False, True, False]
 
 
-def test_the_script_is_the_root_and_what_launched_it_is_not_drawn() -> None:
+def test_the_script_is_the_root_and_stepscopes_own_calls_are_not_drawn() -> None:
     python = {"cat": "python_function"}
     trace = trace_of(
         ("/opt/bin/stepscope(8): <module>", 0, 100, python),
@@ -75,10 +75,13 @@ def test_the_script_is_the_root_and_what_launched_it_is_not_drawn() -> None:
         ("stepscope/launch/script.py(1): run_as_main", 2, 96, python),
         ("<built-in method exec>", 5, 90, python),
         ("train.py(20): <module>", 10, 80, python),
+        ("stepscope/events/loaders.py(3): __next__", 20, 30, python),
+        ("torch/utils/data/dataloader.py(720): __next__", 25, 20, python),
         ("aten::mm", 30, 10),
     )
     lines = lay_out(trace)
-    assert drawn(trace, lines) == {(0, 0): ["train.py(20): <module>"], (0, 1): ["aten::mm"]}
+    loader = "torch/utils/data/dataloader.py(720): __next__"
+    assert drawn(trace, lines) == {(0, 0): ["train.py(20): <module>"], (0, 1): [loader], (0, 2): ["aten::mm"]}
     assert (lines.span_ns, lines.place_of(1)) == (80, None)
 
 

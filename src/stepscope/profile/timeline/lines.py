@@ -16,7 +16,7 @@ from stepscope.profile.trace.ancestors import depths
 from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.library import late_in_groups, most_in_groups, order_in_groups, take
 from stepscope.profile.trace.nesting import nest
-from stepscope.profile.trace.python_trees import launcher_calls
+from stepscope.profile.trace.python_trees import not_of_the_script
 from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
@@ -60,7 +60,9 @@ class Lines:
     loose: Ints
     """bool, of each line: it has what crosses others, below the deepest; nothing is around that."""
     hidden: int = 0
-    """Allocations and flows, which are drawn elsewhere or as arrows, and the calls that launched the script."""
+    """Events that are not drawn: allocations, flows (they are arrows) and calls that are not of the script."""
+    ours: int = 0
+    """Of these, the calls of Stepscope itself and of what launched the script."""
     moved: int = 0
     """Events with times so far outside that they stand at the edge of the axis."""
 
@@ -119,12 +121,13 @@ def lay_out(trace: Trace) -> Lines:
     """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
     events = trace.events
     draws = (trace.kind != Kind.FLOW.value) & (trace.kind != Kind.MEMORY.value)
-    draws[launcher_calls(trace)] = False  # the script is the root of its own calls
+    ours = not_of_the_script(trace)
+    draws[ours] = False  # the script is the root of its own calls
     drawn = np.flatnonzero(draws).astype(np.uint32)
     hidden = len(events) - len(drawn)
     if not len(drawn):
         none = np.zeros(0, np.int64)
-        return Lines(0, 0, 1, none, none, none, np.zeros(1, np.int64), none, none, none, none, none, hidden)
+        return Lines(0, 0, 1, none, none, none, np.zeros(1, np.int64), none, none, none, none, none, hidden, len(ours))
     lane, lanes = events.lane, len(events.lanes)  # columns of all events here, never copied for those that are drawn
     base, span, start, dur, moved = _on_axis(events.start, _closed(events.start, events.dur, drawn), drawn, lanes)
     depth, marked = _stacked(lane, start, dur, drawn, _marks(trace), lanes)
@@ -156,6 +159,7 @@ def lay_out(trace: Trace) -> Lines:
         marks=depth < marked[lane],
         loose=depth > deepest[lane],
         hidden=hidden,
+        ours=len(ours),
         moved=moved,
     )
 

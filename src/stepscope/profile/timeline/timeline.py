@@ -53,6 +53,8 @@ class Timeline:
         memory = int((self.trace.kind == Kind.MEMORY.value).sum())
         if memory:
             found.append(f"{memory:,} allocations are not drawn here; the Memory tab has them")
+        if lines.ours:
+            found.append(f"{lines.ours:,} calls of Stepscope itself are not drawn; the Python tab has their time")
         if lines.moved:
             found.append(f"{lines.moved:,} events have times far outside the training and are drawn at the edge")
         if self.trace.events.header.truncated:

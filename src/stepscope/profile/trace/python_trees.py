@@ -63,17 +63,10 @@ def our_calls(trace: Trace) -> tuple[Ints, Ints]:
     return rows[found], calls.own[found] if calls else found
 
 
-def launcher_calls(trace: Trace) -> Ints:
-    """The rows of the calls that launched the script: all around it, and what they call of Stepscope's and Python's."""
+def not_of_the_script(trace: Trace) -> Ints:
+    """The rows of Stepscope's own calls, and of what launched the script."""
     rows, calls, launches = _calls(trace)
-    if calls is None or not launches.any():
-        return rows[:0]
-    found = _above(calls.parent, launches)
-    while True:
-        more = calls.ours & ~found & (calls.parent >= 0) & found[calls.parent]
-        if not more.any():
-            return rows[found]
-        found |= more
+    return rows[calls.ours | _above(calls.parent, launches)] if calls else rows[:0]
 
 
 def _calls(trace: Trace) -> tuple[Ints, _Calls | None, Ints]:

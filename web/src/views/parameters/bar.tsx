@@ -19,8 +19,8 @@ const VIEWS: readonly { value: data.View; label: string; about: string }[] = [
 const STATS: readonly { value: data.Stat; label: string }[] = [
   { value: "best", label: "best" },
   { value: "last", label: "last" },
-  { value: "min", label: "least" },
-  { value: "max", label: "greatest" },
+  { value: "min", label: "minimum" },
+  { value: "max", label: "maximum" },
   { value: "mean", label: "mean" },
 ];
 

@@ -175,10 +175,10 @@ function Statistics({ column, found, stats }: { column: RunColumn; found: Column
         : formatNumber(value);
   const most = Math.max(1, ...stats.bins);
   const facts: [string, string][] = [
-    ["least", say(stats.min)],
+    ["minimum", say(stats.min)],
     ["median", say(stats.median)],
     ["mean", `${say(stats.mean)} ± ${say(stats.std)}`],
-    ["greatest", say(stats.max)],
+    ["maximum", say(stats.max)],
   ];
   return (
     <section class="head-stats" aria-label="Statistics">
