@@ -3,105 +3,33 @@
 import { computed, effect, type ReadonlySignal, useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useCalm, useRested } from "../../calm";
-import { LinePlot, type Scene } from "../../charts/line-plot";
+import { LinePlot } from "../../charts/line-plot";
 import { Button, Skeleton } from "../../components";
 import { SpokenTable } from "../../components/spoken-table";
 import { LINE_HEAD, lineRows } from "../../lib/chart-spoken";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
-import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
-import { allWhole, beyond, isBlank, valueRange, xRange } from "../../lib/chart-range";
-import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
+import type { PlotLine, Range } from "../../lib/chart-line";
+import { beyond } from "../../lib/chart-range";
+import { panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
-import { axisKind, limitsOf, unitOf } from "../../lib/chart-ticks";
 import { count, formatNumber } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import { hovered, lookOfRun, nameOf } from "../../state";
 import { isDark } from "../../theme";
 import { attachGestures } from "./gestures";
 import { held, hover, moveHover, tip } from "./hover";
+import { type PanelScene, sceneOf } from "./panel-scene";
 import { type ChartScope, useScope } from "./scope";
 import { setZoom } from "./settings";
 import { viewOf } from "./view-of";
 import { useSize } from "./visible";
-import { isLinked, sharedRange, tellFit } from "./y-link";
+import { isLinked, tellFit } from "./y-link";
 import { runName } from "../../twins";
 import { sayX } from "./words";
 
 /** Near enough to the pointer to be meant. */
 const NEAR_PX = 28;
 const ZOOM_REST_MS = 130;
-
-export interface PanelScene extends Scene {
-  x: string;
-  /** What the lines need by themselves; null when the panel has a range of its own. */
-  fit: Range | null;
-}
-
-/**
- * How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them
- * again.
- */
-export function sceneOf(
-  scope: ChartScope,
-  info: PanelInfo,
-  data: ReadonlySignal<PanelLines>,
-): ReadonlySignal<PanelScene> {
-  const alone = computed(() => baseScene(scope, info, data.value));
-  const base = computed(() => {
-    const scene = alone.value;
-    if (!scene.fit || !isLinked(scope, info.section)) return scene;
-    return { ...scene, axes: { ...scene.axes, y: sharedRange(scope, info, scene.fit, scene.axes.logY) } };
-  });
-  return computed(() => {
-    const spot = scope.spotlit.value;
-    const strong = spot ?? scope.settings.pinnedRun.value;
-    const scene = base.value;
-    return {
-      ...scene,
-      lines: scene.lines.map(({ line }) => ({
-        line,
-        ...lookOfRun(line.run),
-        strong: line.run === strong,
-        faded: spot !== null && line.run !== spot,
-      })),
-    };
-  });
-}
-
-function baseScene(
-  { settings, drawn }: ChartScope,
-  info: PanelInfo,
-  data: PanelLines,
-): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
-  const x = panelX(settings.xAxis.value, info.x);
-  const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
-  const logX = settings.logX.value;
-  const logY = own.log ?? settings.logY.value;
-  const wanted = new Set(drawn.value);
-  const lines = data.lines.filter((line) => wanted.has(line.run));
-  const asked = settings.zooms.value[x] ?? xRange(xExtent(lines, logX), logX);
-  const window: Range = logX && asked[0] <= 0 ? xRange([Number.MIN_VALUE, asked[1]], true) : asked;
-  const band = settings.band.value;
-  const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
-  const unit = unitOf(info.key);
-  const options = { log: logY, clip: settings.clip.value, band, window, ...limitsOf(info.key) };
-  const y = fixed ?? valueRange(lines, options);
-  const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
-  return {
-    x,
-    mark: Number.isFinite(mark) ? mark : null,
-    fit: fixed || lines.length === 0 ? null : y,
-    axes: { x: window, y, logX, logY },
-    xKind: axisKind(x, logX),
-    xName: xLabel(x),
-    yKind: logY ? "log" : unit === "bytes" ? "bytes" : "number",
-    wholeX: x === "step",
-    wholeY: allWhole(lines, { band, window }),
-    blankY: !fixed && isBlank(lines, options),
-    band,
-    lines: lines.map((line) => ({ line })),
-  };
-}
 
 /** What the panel's menu can do with what is drawn. */
 export interface PanelHandle {
