@@ -58,7 +58,15 @@ if __name__ == "__main__":
         child.join()
     print(torch.nn.Linear(2, 2)(torch.zeros(1, 2)).shape)
 """
-SCRIPTS = {"no_zero": NO_ZERO, "crash": CRASH, "processes": PROCESSES}
+PREEMPTED = (
+    NO_ZERO
+    + """
+import os, signal
+os.kill(os.getpid(), signal.SIGTERM)
+torch.nn.Linear(4, 2)(torch.zeros(8, 5))
+"""
+)
+SCRIPTS = {"no_zero": NO_ZERO, "crash": CRASH, "processes": PROCESSES, "preempted": PREEMPTED}
 AGAIN = """
 import json, sys
 sys.modules["torch"] = None
@@ -95,6 +103,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Done
         ("crash", "shape.linear-in", 3),
         ("processes", "opt.no-zero-grad", 11),
         ("processes", "shape.linear-in", 15),
+        ("preempted", "opt.no-zero-grad", 9),
     ],
 )
 def test_the_same_is_found_without_torch(runs: dict[str, tuple[Path, Done]], name: str, rule: str, line: int) -> None:

@@ -66,6 +66,7 @@ def test_a_barrier_for_one_rank_is_explained_and_ended_on_request(tmp_path: Path
     assert hang is not None
     assert [one.kind for one in hang.ranks] == ["collective", "python"]
     assert [one.name for one in hang.ranks[0].flights] in ([], ["gloo:barrier"])  # only newer torch records gloo
+    assert list((path / "evidence").glob("0.*.gz"))  # though it was ended by force
 
 
 @pytest.mark.nightly
@@ -164,6 +165,28 @@ def test_a_rank_looks_again_until_it_is_sure(tmp_path: Path, monkeypatch: pytest
         watch._moved = time.monotonic() - idle_s
         watch._look()
     assert asked == ["0/0", "0/1"]
+
+
+@pytest.mark.parametrize(("waits", "kept"), [(object(), 1), (None, 0)])
+def test_what_was_seen_is_kept_once_while_a_rank_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: object, kept: int
+) -> None:
+    calls: list[str] = []
+    watcher = SimpleNamespace(step=0, batches=0, steps=SimpleNamespace(backward_count=0))
+    watcher.collectives = SimpleNamespace(count=0, now=waits)
+    watch = HangWatch(
+        lambda: watcher,  # type: ignore[arg-type, return-value]
+        lambda: tmp_path,
+        lambda hang: None,
+        open=Silent,  # type: ignore[arg-type]
+        stands_still=lambda: calls.append("kept"),
+    )
+    monkeypatch.setattr(watch, "_call", lambda channel, name, then: None)
+    watch._look()
+    for _ in range(3):
+        watch._moved, watch._stack = time.monotonic() - 30, ()  # a stack that moves: it computes, if it does not wait
+        watch._look()
+    assert len(calls) == kept
 
 
 def test_the_stack_of_a_rank_begins_with_the_script(tmp_path: Path) -> None:

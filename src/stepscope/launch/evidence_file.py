@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,8 @@ _SHARE, _LONGEST_S = 0.01, 60.0
 written last (or since the start); after the longest time in any case."""
 _RECORD_S = 25e-6
 """CPU seconds that writing takes for one record, about."""
+_LAST_S = 0.3
+"""A process that is asked to end writes it if that takes no longer than this."""
 
 
 class ForProcess(NamedTuple):
@@ -50,6 +53,7 @@ class EvidenceFile:
         self._stem = f"{beside or rank}.{new_run_id()}"
         self._written = clocks.monotonic()
         self._took_s: float | None = None
+        self._turn = threading.Lock()
 
     @classmethod
     def of_process(cls, evidence: Evidence, given: ForProcess) -> EvidenceFile:
@@ -86,9 +90,26 @@ class EvidenceFile:
 
     def write(self) -> None:
         """Write down everything as it is now."""
-        began = clocks.thread_time()
-        self._write()
-        self._written, self._took_s = clocks.monotonic(), clocks.thread_time() - began
+        with self._turn:
+            began = clocks.thread_time()
+            self._write()
+            self._written, self._took_s = clocks.monotonic(), clocks.thread_time() - began
+
+    def write_beside(self, *, at_once: bool = False) -> None:
+        """From another thread, while the script stands still: in a hang, or when it is asked to end (`at_once`).
+
+        Should the script move after all, its tables may change while they are read; then the next moment writes them.
+        """
+        if at_once and self._expected_s() > _LAST_S:
+            return
+        if self._turn.acquire(blocking=False):  # otherwise the script's own thread is writing
+            try:
+                self._write()
+            except RuntimeError as error:
+                if "changed size" not in str(error) and "mutated" not in str(error):
+                    raise
+            finally:
+                self._turn.release()
 
     def _write(self) -> None:
         run = self._folder()

@@ -66,11 +66,15 @@ class HangWatch:
         tell: Callable[[Hang], None],
         meet: Callable[[Channel], bool] = lambda channel: True,
         open: Callable[[], Channel | None] = open_channel,
+        stands_still: Callable[[], None] = lambda: None,
     ) -> None:
         self._watcher, self._folder, self._tell = watcher, folder, tell
         self._meet: Callable[[Channel], bool] | None = meet
         """Called until it answers that all is known."""
         self._open = open
+        self._stands_still = stands_still
+        """Called once in each stretch without progress, while this rank does not compute."""
+        self._is_kept = False
         self._ticker = Ticker()
         self._channel: Channel | None = None
         self._progress: tuple[int, ...] = ()
@@ -138,6 +142,9 @@ class HangWatch:
         if self._meet is not None and self._meet(self._channel):
             self._meet = None
         self._answer(self._channel)
+        if self.idle_s > self._first_look_s and not (self._is_kept or self._is_busy):
+            self._is_kept = True
+            self._stands_still()
         if self._asked is not None:
             self._hear(self._channel)
         elif (self._seen is None or not self._seen.is_sure) and self.idle_s > self._first_look_s:
@@ -174,7 +181,7 @@ class HangWatch:
             if self._step or steps > 1:  # the time of the first alone is mostly preparation
                 self._steps.append((now - self._stepped) / steps)
             self._step, self._stepped = watcher.step, now
-        self._progress, self._moved = progress, now
+        self._progress, self._moved, self._is_kept = progress, now, False
         if self._seen is not None:
             self._keep(msgspec.structs.replace(self._seen, resumed=clocks.time()))
             self._seen = None

@@ -117,7 +117,7 @@ class Pieces:
             self.capsules,
             self.experimenting,
             LastLook(around, watch, self.children, self.experimenting),
-            WatchedForHangs(around, watch),
+            WatchedForHangs(around, watch, self.evidence),
             self.sampled,
         ]
 

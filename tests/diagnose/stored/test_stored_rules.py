@@ -13,12 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.diagnose.rules.test_examples import EVERY, asked_of
 
+from stepscope.diagnose.hangs import FILE, FOLDER
 from stepscope.diagnose.rule import rules_for
 from stepscope.diagnose.stored.engine import Diagnosis, diagnose_run
 from stepscope.records import ConfigUpdate, Console, Coverage, End, RunMeta
+from stepscope.records.hang import Hang, RankState
 from stepscope.records.run import Finding, FindingEvent
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
@@ -135,6 +138,23 @@ def test_a_run_that_was_killed_after_a_live_finding_was_watched(written: Written
     found = written.diagnose()
     assert found.watched
     assert [one.rule for one in found.findings] == ["num.nan-loss-continues"]
+
+
+@pytest.mark.parametrize(
+    ("status", "is_sure", "severity"),
+    [("finished", False, None), ("preempted", False, "info"), ("preempted", True, "error")],
+)
+def test_a_job_ended_while_its_ranks_waited_says_where(
+    written: Written, status: Any, is_sure: bool, severity: str | None
+) -> None:
+    ranks = (RankState(rank=0, kind="collective", doing="barrier", file="/a/train.py", line=4), RankState(rank=1))
+    (written.path / FOLDER).mkdir()
+    (written.path / FOLDER / FILE).write_bytes(
+        msgspec.json.encode(Hang(time=0.0, ranks=ranks, idle_s=25.0, is_sure=is_sure))
+    )
+    written.ending = End(time=time.time(), status=status)
+    findings = written.diagnose().findings
+    assert [(one.rule, one.severity, one.line) for one in findings] == ([("run.hang", severity, 4)] if severity else [])
 
 
 def test_rules_for_stored_runs_are_all_there_for_two_threads_at_once() -> None:

@@ -7,10 +7,12 @@ import signal
 import sys
 from collections.abc import Callable
 
+from stepscope import fence
 from stepscope.common import clocks
 from stepscope.diagnose.hangs import finding_of, message_of
 from stepscope.events.signals import hear_signal
 from stepscope.launch.part import Ended, Part
+from stepscope.launch.parts.keep_evidence import KeptEvidence
 from stepscope.launch.parts.watch import Watch
 from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.launch.session_context import Around
@@ -28,11 +30,18 @@ class WatchedForHangs(Part):
 
     ending = "ending the watch for hangs"
 
-    def __init__(self, around: Around, watch: Watch) -> None:
+    def __init__(self, around: Around, watch: Watch, evidence: KeptEvidence) -> None:
         from stepscope.launch.hang_watch import HangWatch
 
-        self._around, self._watch = around, watch
-        self._hangs = HangWatch(lambda: watch.watcher, around.shared_folder, self._tell, self._meet, self._channel)
+        self._around, self._watch, self._evidence = around, watch, evidence
+        self._hangs = HangWatch(
+            lambda: watch.watcher,
+            around.shared_folder,
+            self._tell,
+            self._meet,
+            self._channel,
+            evidence.stands_still,
+        )
         self._is_on = False
         self._crash: BaseException | None = None
         self._undo: Callable[[], None] | None = None
@@ -41,8 +50,7 @@ class WatchedForHangs(Part):
         if self._around.options.diagnose and (not self._around.is_dry or self._around.world > 1):
             self._is_on = True
             self._hangs.begin(self._around.rank_notes.look)
-            if self._around.world > 1:
-                self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
+            self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
 
     def end(self, ended: Ended) -> None:
         if self._is_on:
@@ -54,6 +62,11 @@ class WatchedForHangs(Part):
             self._undo()
 
     def _asked_to_end(self) -> None:
+        if self._around.world > 1:
+            fence.call("asking what ended another rank", self._say_aborted)
+        self._evidence.asked_to_end()
+
+    def _say_aborted(self) -> None:
         """A launcher ends all ranks when one has died; what that one was doing is in its file."""
         from stepscope.launch.lost_ranks import aborted_beside
 

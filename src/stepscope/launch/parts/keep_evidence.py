@@ -40,6 +40,16 @@ class KeptEvidence(Companion):
         """Where a process that the script starts is to keep its own."""
         return None if self._file is None else self._file.for_process()
 
+    def stands_still(self) -> None:
+        """The script makes no progress: somebody may soon end it by force."""
+        if self._file is not None:
+            self._file.write_beside()
+
+    def asked_to_end(self) -> None:
+        """SIGTERM has come, and the main thread waits for us or is stuck."""
+        if self._file is not None:
+            self._file.write_beside(at_once=True)
+
     def end(self, ended: Ended) -> None:
         if self._file is not None:
             self._file.write()

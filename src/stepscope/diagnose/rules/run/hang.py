@@ -9,6 +9,9 @@ from stepscope.diagnose.rule import Proof, rule
 if TYPE_CHECKING:
     from stepscope.diagnose.stored.stored_run import StoredRun
 
+_ENDED_BY_FORCE = ("stopped", "preempted", "killed", "lost")
+"""A job that ended so while its ranks waited may have been about to go on: that is worth a hint."""
+
 
 @rule("run.hang", severity="error", needs="stored")
 def hang(run: StoredRun) -> Iterator[Proof]:
@@ -23,6 +26,7 @@ def hang(run: StoredRun) -> Iterator[Proof]:
     How it is found: when no step, batch or collective has come for 20 s and ten times the longest recent step, all
     ranks are asked for their Python stacks through the store of the process group. While a rank computes, six times as
     long is allowed; before the first step five minutes, unless all ranks wait in collectives that do not match.
+    If a job is ended before that, what its ranks did is a hint.
     `stepscope show` says meanwhile what the ranks do, and `stepscope stacks RUN` asks at any time.
 
     Bad:
@@ -35,11 +39,14 @@ def hang(run: StoredRun) -> Iterator[Proof]:
         dist.barrier()
     """
     found = read_hang(run.folder.path)
-    if found is None or not found.is_sure or found.resumed is not None or "run.hang" in run.found:
+    if found is None or found.resumed is not None or "run.hang" in run.found:
+        return
+    if not found.is_sure and run.folder.status not in _ENDED_BY_FORCE:
         return
     yield Proof(
+        severity=None if found.is_sure else "info",
         where=place_in_doubt(found),
-        message=message_of(found),
+        message=message_of(found) if found.is_sure else f"at the end it made {message_of(found)}",
         label=label_of(found),
         evidence=evidence_of(found),
         fix=FIX,
