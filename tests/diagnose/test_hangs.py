@@ -129,3 +129,10 @@ def test_a_hang_is_proved_where_no_rank_can_go_on() -> None:
     assert not wait_in_vain(same)  # a slow network
     for late in (RankState(rank=2), RankState(rank=2, kind="silent"), msgspec.structs.replace(other, is_busy=True)):
         assert not wait_in_vain([same[0], other, late]), late
+
+
+def test_a_rank_that_left_early_is_named_with_its_line() -> None:
+    left = RankState(rank=1, kind="ended", step=32, file="/a/train.py", line=37)
+    finding = finding_of(hang(waits(0), left))
+    assert "rank 1 has ended after 32 steps (train.py:37)" in finding.message
+    assert [(one.line, one.label) for one in finding.related] == [(37, "rank 1 ended here")]

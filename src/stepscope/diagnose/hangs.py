@@ -89,7 +89,7 @@ def _doing(group: list[RankState], caller: tuple[str, int] | None) -> str:
         return f"{who} {'wait' if many else 'waits'} in {one.doing}{number}{where}"
     if one.kind == "ended":
         how = f" with {one.error}" if one.error else ""
-        return f"{who} {'have' if many else 'has'} ended{how} after {one.step} steps"
+        return f"{who} {'have' if many else 'has'} ended{how} after {one.step} steps{where}"
     if one.kind == "aborted":
         verb = "were" if many else "was"
         inside = f" in {one.doing}" if one.doing else ""
@@ -258,8 +258,13 @@ def label_of(hang: Hang) -> str:
 
 
 def _who_is_at(ranks: Iterable[RankState], where: tuple[str, int] | None) -> str:
-    there = [one.rank for one in ranks if (one.file, one.line) == where]
-    return f"{rank_names(there)} {'is' if len(there) == 1 else 'are'} here" if there else ""
+    there = [one for one in ranks if (one.file, one.line) == where]
+    if not there:
+        return ""
+    names = rank_names(one.rank for one in there)
+    if all(one.kind == "ended" for one in there):
+        return f"{names} ended here"
+    return f"{names} {'is' if len(there) == 1 else 'are'} here"
 
 
 def finding_of(hang: Hang) -> Finding:

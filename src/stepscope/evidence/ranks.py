@@ -123,6 +123,8 @@ class Synced(Fact, frozen=True):
     call: str = ""
     """The collective with the arguments that all ranks must agree on."""
     place: Spot | None = None
+    is_late: bool = False
+    """Of gradients: an optimizer has stepped since the backward pass."""
 
 
 @record
@@ -150,17 +152,25 @@ class Pace(Fact, frozen=True):
     scheduled: int
     """How often its schedulers have stepped."""
     late: list[str]
-    """Parameters that were put into a model after it was wrapped in DistributedDataParallel."""
+    """Parameters that were put into a model, or began to require gradients, after DistributedDataParallel had wrapped
+    it.
+    """
     step_place: Spot | None
     """The last `optimizer.step()`."""
     scheduler_place: Spot | None
     """The last `scheduler.step()`."""
     late_place: Spot | None
-    """Where a late parameter's module was created."""
+    """Where a late parameter's module was created, or where the model was wrapped, if the parameter was frozen then."""
     loads: int = 0
     """How often weights were loaded into a module."""
     load_place: Spot | None = None
     """The last `load_state_dict`."""
+    thawed: bool = False
+    """The late parameters were frozen when the model was wrapped."""
+    unsynced: int = 0
+    """How many steps used gradients whose last backward pass was inside `no_sync()`."""
+    unsynced_place: Spot | None = None
+    """Such a backward pass."""
 
 
 @record

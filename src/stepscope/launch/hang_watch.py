@@ -24,7 +24,7 @@ from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER, wait_in_vain
 from stepscope.events.fatal_errors import FatalErrors
 from stepscope.launch.flight_recorder import read_recorder, read_sent
 from stepscope.launch.rank_channel import Channel, open_channel
-from stepscope.launch.rank_state import main_stack, state_of
+from stepscope.launch.rank_state import crash_frames, main_stack, own_place, state_of
 from stepscope.records.hang import Hang, RankState
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.writer_identity import host_name
@@ -110,12 +110,15 @@ class HangWatch:
             watcher = self._watcher()
             is_well = error is None or (isinstance(error, SystemExit) and not error.code)
             said = "" if is_well else f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            file, line = own_place(crash_frames(error if isinstance(error, SystemExit) else None))
             ended = RankState(
                 rank=channel.rank,
                 host=host_name(),
                 pid=os.getpid(),
                 time=clocks.time(),
                 kind="ended",
+                file=file,
+                line=line,
                 step=0 if watcher is None else watcher.step,
                 batches=0 if watcher is None else watcher.batches,
                 calls=() if watcher is None else tuple(watcher.collectives.recent),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,7 +18,7 @@ from stepscope.diagnose.hangs import parted_finding
 from stepscope.launch.flight_recorder import read_sent
 from stepscope.launch.rank_channel import Channel
 from stepscope.launch.rank_notes import is_lost_connection
-from stepscope.launch.rank_state import RankFrame, main_stack, state_of
+from stepscope.launch.rank_state import RankFrame, crash_frames, main_stack, state_of
 from stepscope.records import Finding
 from stepscope.records.hang import RankState
 
@@ -39,7 +38,7 @@ def left_alone(
     channel: Channel, watcher: Watcher | None, folder: Path | None, crash: BaseException, wait_s: float = WAIT_S
 ) -> Finding | None:
     """For a rank whose connection broke: None where another one failed for a reason of its own, or nobody knows."""
-    own = _own_state(channel, watcher, _crash_frames(crash))
+    own = _own_state(channel, watcher, crash_frames(crash))
     until = clocks.monotonic() + wait_s
     while True:
         aborted, ended = fatal_states(folder), _said(channel, "ended")
@@ -63,7 +62,7 @@ def aborted_beside(
     aborted = fatal_states(folder)
     if not aborted:
         return None
-    own = _own_state(channel, watcher, main_stack() if crash is None else _crash_frames(crash))
+    own = _own_state(channel, watcher, main_stack() if crash is None else crash_frames(crash))
     return _finding(channel, own, aborted) if claims() else None
 
 
@@ -95,13 +94,3 @@ def _said(channel: Channel, what: str) -> list[RankState]:
     others = [rank for rank in range(min(channel.size, _MOST)) if rank != channel.rank]
     said = [one for rank in others if (one := channel.get(f"{what}/{rank}")) is not None]
     return [msgspec.json.decode(one, type=RankState) for one in said]
-
-
-def _crash_frames(crash: BaseException) -> Sequence[RankFrame]:
-    """The frames of an exception, the innermost last."""
-    frames: list[RankFrame] = []
-    trace = crash.__traceback__
-    while trace is not None:
-        frames.append(SimpleNamespace(f_code=trace.tb_frame.f_code, f_lineno=trace.tb_lineno))
-        trace = trace.tb_next
-    return frames

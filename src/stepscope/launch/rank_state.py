@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from types import CodeType, FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stepscope.common import clocks
@@ -46,7 +46,7 @@ def main_stack() -> list[FrameType]:
 def state_of(rank: int, watcher: Watcher | None, frames: Sequence[RankFrame], **more: Any) -> RankState:
     """One rank's state, for the others."""
     kind, doing = meaning_of((one.f_code.co_filename, one.f_code.co_name) for one in frames)
-    file, line = _own_place(frames)
+    file, line = own_place(frames)
     calls = () if watcher is None else tuple(watcher.collectives.recent)
     call = None if watcher is None or kind != "collective" else watcher.collectives.now
     stack = [(one.f_code.co_filename, one.f_lineno, one.f_code.co_name) for one in _from_the_script(frames)]
@@ -75,9 +75,19 @@ def _from_the_script(frames: Sequence[RankFrame]) -> Sequence[RankFrame]:
     return frames[max(first, len(frames) - _MOST_FRAMES) :]
 
 
-def _own_place(frames: Sequence[RankFrame]) -> tuple[str, int]:
+def own_place(frames: Sequence[RankFrame]) -> tuple[str, int]:
     """The innermost line of the user's own."""
     for frame in reversed(frames):
         if is_own_file(frame.f_code.co_filename):
             return frame.f_code.co_filename, frame.f_lineno
     return ("", 0)
+
+
+def crash_frames(crash: BaseException | None) -> Sequence[RankFrame]:
+    """The frames of an exception, the innermost last."""
+    frames: list[RankFrame] = []
+    trace = None if crash is None else crash.__traceback__
+    while trace is not None:
+        frames.append(SimpleNamespace(f_code=trace.tb_frame.f_code, f_lineno=trace.tb_lineno))
+        trace = trace.tb_next
+    return frames

@@ -164,7 +164,8 @@ class CollectiveObserver(Observer, Collectives):
             return
         self._synced.add(key)
         if notes is not None:
-            notes.write(Synced(what, self.watcher.step, names, call, spot(own_place(frame))))
+            is_late = what == "grads" and not self._after_backward
+            notes.write(Synced(what, self.watcher.step, names, call, spot(own_place(frame)), is_late))
 
 
 def _pointer(tensor: Any) -> int | None:

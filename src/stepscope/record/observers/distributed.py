@@ -36,6 +36,7 @@ from stepscope.record.fingerprints import Fingerprint, Fingerprints, digest_of
 from stepscope.record.observers.loaders import live
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
+from stepscope.record.observers.parallel_model import LiveParallelModel
 from stepscope.record.observers.rank_buffers import LocalBuffers, unsynchronized
 from stepscope.record.observers.rank_facts import host_of, length_of, shares_out, spot, subset_digest, world
 from stepscope.record.observers.rank_pace import pace_of
@@ -52,20 +53,6 @@ _BATCHES = 3
 _LOOKS = frozenset((0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000))
 _PARAMETERS = 64
 _SAVES = 50
-
-
-class LiveParallelModel(ParallelModel):
-    __slots__ = ("_ref",)
-
-    def __init__(self, wrapper: Any, place: Place | None) -> None:
-        size = dist.get_world_size() if dist.is_initialized() else 1
-        super().__init__(type(wrapper.module).__name__, place, size)
-        self._ref = weakref.ref(wrapper)
-
-    @property
-    def live(self) -> Any:
-        """The wrapper itself; None when it is gone."""
-        return self._ref()
 
 
 class DistributedObserver(Observer, Distributed):
@@ -167,6 +154,8 @@ class DistributedObserver(Observer, Distributed):
             if len(wrap.around) < 1000:
                 wrap.around.append(place)
         self._waiting.clear()
+        for one in self._live_wraps():
+            one.backward(backward.place)
         if self.notes is not None and world() is not None:
             self._fingerprints.deliver()
             self._note_training()
@@ -176,6 +165,11 @@ class DistributedObserver(Observer, Distributed):
                 self.notes.write(NotFinite(self.watcher.step, str(backward.loss), spot(backward.place)))
 
     def step_begins(self, step: Step, optimizer: Any) -> None:
+        for one in self._live_wraps():
+            one.step(optimizer)
+        self._look_for_lost_shards(step, optimizer)
+
+    def _look_for_lost_shards(self, step: Step, optimizer: Any) -> None:
         """Do sharded parameters have gradients that no optimizer knows of, while this one has none?"""
         if step.index >= 20 or "torch.distributed.fsdp" not in sys.modules:
             return
@@ -327,8 +321,10 @@ class DistributedObserver(Observer, Distributed):
 
     def _wrapped_models(self) -> list[Any]:
         """The models that are DistributedDataParallel, as far as they are there."""
-        found = [wrap.live for wrap in self.wraps if isinstance(wrap, LiveParallelModel)]
-        return [wrapper for wrapper in found if wrapper is not None]
+        return [wrap.live for wrap in self._live_wraps()]
+
+    def _live_wraps(self) -> list[LiveParallelModel]:
+        return [wrap for wrap in self.wraps if isinstance(wrap, LiveParallelModel) and wrap.live is not None]
 
     def _note_weights(self, backward: Backward) -> None:
         step = self.watcher.step
@@ -338,7 +334,7 @@ class DistributedObserver(Observer, Distributed):
         named = self.named_parameters()
         if named:
             self.say_rank()
-            self.notes.write(pace_of(self.watcher, self._wrapped_models()))
+            self.notes.write(pace_of(self.watcher, self._live_wraps()))
             names, where = [name for name, _ in named], (self._made_at(named[0][1]), spot(backward.place))
             self._fingerprints.ask([p for _, p in named], lambda found: self._note_digests(step, names, found, *where))
         buffers = unsynchronized(self.watcher, self._wrapped_models())
@@ -361,8 +357,8 @@ class DistributedObserver(Observer, Distributed):
 
     def _wrapped_at(self) -> Spot | None:
         """Where a model was wrapped that keeps its buffers to itself."""
-        for wrap in self.wraps:
-            if isinstance(wrap, LiveParallelModel) and wrap.live is not None and not wrap.live.broadcast_buffers:
+        for wrap in self._live_wraps():
+            if not wrap.live.broadcast_buffers:
                 return spot(wrap.place)
         return None
 

@@ -31,7 +31,8 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
     How it is found: the values of the parameters whose gradients are exchanged are compared between ranks before the
     first step and after some of the next ones; they are never the same again. The cause is named where the ranks' learning
     rates or numbers of backward passes for as many steps differ, where only some have loaded weights, where gradients are
-    reduced to one rank only, or where only parameters differ that the wrapper does not know. Scripts that average parameters instead of gradients, and parameters that are sharded on purpose, are let pass.
+    reduced to one rank only, averaged after the step that uses them or left alone by `no_sync()`, or where only parameters
+    differ that the wrapper does not know. Scripts that average parameters instead of gradients, and parameters that are sharded on purpose, are let pass.
 
     Bad:
         torch.manual_seed(1234 + rank)
@@ -74,6 +75,11 @@ def _with_cause(first: Rank, other: Rank, step: int) -> Proof | None:
         return None
     if (one := next((sync for sync in first.synced if sync.call.startswith("reduce(")), None)) is not None:
         return _reduced(one)
+    if mine.unsynced:
+        return _unsynced(mine)
+    grads = [sync for sync in first.synced if sync.what == "grads"]
+    if grads and not first.wraps and all(sync.is_late for sync in grads):
+        return _too_late(grads[0], mine)
     if mine.rates != theirs.rates and len(mine.rates) == len(theirs.rates):
         return _rates(first.rank, mine, other.rank, theirs)
     if mine.backwards != theirs.backwards and _were_level(first, other, step):
@@ -90,8 +96,9 @@ def _were_level(first: Rank, other: Rank, step: int) -> bool:
 def _late(pace: Pace, names: list[str]) -> Proof:
     return Proof(
         where=pace.late_place,
-        message=f": DistributedDataParallel does not know {listed(names)}, as it had wrapped the model before",
-        label="not among the parameters whose gradients are averaged",
+        message=f": DistributedDataParallel does not average the gradients of {listed(names)}, which "
+        f"{'were frozen' if pace.thawed else 'were not there'} when it wrapped the model",
+        label="wrapped here" if pace.thawed else "not among the parameters whose gradients are averaged",
         evidence={"parameters": names[:10]},
         fix="change the model, and what requires gradients, before DistributedDataParallel wraps it",
     )
@@ -116,6 +123,34 @@ def _reduced(one: Synced) -> Proof:
         label="the other ranks keep their own gradients, or parts of the sum",
         evidence={"call": one.call, "parameters": one.names[:10]},
         fix="use dist.all_reduce, which gives the sum to all ranks",
+    )
+
+
+def _unsynced(pace: Pace) -> Proof:
+    """`no_sync` around the last backward pass before a step, which should average all gradients."""
+    return Proof(
+        where=pace.unsynced_place,
+        message=f": {_which_steps(pace)} is inside no_sync(), so gradients are not averaged",
+        label="inside no_sync()",
+        evidence={"steps": pace.unsynced, "of": pace.step},
+        fix="leave the last forward and backward pass before each optimizer.step() outside no_sync()",
+    )
+
+
+def _which_steps(pace: Pace) -> str:
+    if pace.unsynced >= pace.step:
+        return "the last backward pass before every optimizer step"
+    return f"the last backward pass before {counted(pace.unsynced, 'optimizer step')} of {pace.step}"
+
+
+def _too_late(one: Synced, pace: Pace) -> Proof:
+    return Proof(
+        where=one.place,
+        message=f": {one.call} averages gradients only after optimizer.step() has used them",
+        label="after the step",
+        evidence={"call": one.call},
+        related=[(pace.step_place, "the step that uses them")],
+        fix="average the gradients between backward() and optimizer.step()",
     )
 
 
