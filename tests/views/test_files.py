@@ -25,6 +25,7 @@ from stepscope.views.files.artifacts import (
     artifact_zip,
 )
 from stepscope.views.files.files import ArtifactDiffRequest, FilesRequest, artifact_diff, files
+from stepscope.views.files.lineage import LineageRequest, lineage
 
 from .conftest import write_run
 
@@ -52,6 +53,13 @@ def test_versions_are_told_newest_first_with_their_aliases_and_sizes(ctx: Contex
     assert (one.name, one.type) == ("model", "file")
     told = [(v.version, v.files, v.bytes, v.aliases, v.metadata["epoch"], v.times) for v in one.versions]
     assert told == [(1, 2, 6, [], 1, 1), (0, 1, 3, ["best"], 2, 2)]
+
+
+def test_an_alias_stands_in_the_lineage_only_where_it_refers_to_now(ctx: Context, store: Path) -> None:
+    run = kept(store, {"a.txt": b"one"}, {"a.txt": b"two"})
+    ctx.catalogue.refresh()
+    nodes = lineage(ctx, LineageRequest(run=run)).nodes
+    assert [(one.version, one.aliases) for one in nodes if one.kind == "artifact"] == [(0, []), (1, ["best"])]
 
 
 def test_a_folder_is_listed_with_what_lies_below_it_and_a_search_looks_everywhere(ctx: Context, store: Path) -> None:

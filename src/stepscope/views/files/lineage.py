@@ -113,6 +113,8 @@ class _Graph:
     def __init__(self) -> None:
         self._nodes: dict[str, LineageNode] = {}
         self._edges: dict[tuple[str, str], None] = {}
+        self._given: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+        """By project, name and alias: when it was given to which node."""
 
     def add(self, entry: RunEntry, found: RunArtifacts) -> None:
         run = _run_id(entry.id)
@@ -135,6 +137,8 @@ class _Graph:
         id = _artifact_id(one.name, one.digest)
         known = self._nodes.get(id)
         aliases = list(dict.fromkeys([*(known.aliases if known else ()), *one.aliases]))
+        for alias in one.aliases:
+            self._given.setdefault((entry.project, one.name, alias), []).append((one.time, id))
         if known is not None and known.run and known.time <= one.time:
             known.aliases = aliases
             return id
@@ -162,6 +166,13 @@ class _Graph:
             self._nodes[start].focus = True
         edges = [LineageEdge(a, b) for a, b in self._edges if a in shown and b in shown]
         nodes = [self._nodes[id] for id in seen if id in shown and id in self._nodes]
+        current = set()  # an alias refers to the newest artifact it was assigned to
+        for (_, _, alias), given in self._given.items():
+            connected = [one for one in given if one[1] in seen]
+            if connected:
+                current.add((max(connected)[1], alias))
+        for node in nodes:
+            node.aliases = [alias for alias in node.aliases if (node.id, alias) in current]
         return LineageGraph(nodes, edges, len(seen) - len(shown), unread)
 
 
