@@ -114,13 +114,16 @@ describe.skipIf(noBrowser)("the workspace", () => {
     expect(tab.errors).toEqual([]);
   });
 
-  test("Escape lets a dragged panel go back", async () => {
+  test("Escape lets a dragged panel go back; no values are shown under it on its way", async () => {
     const { page } = tab;
     const head = await panel(page, "loss").locator("h3").boundingBox();
     await page.mouse.move((head?.x ?? 0) + 5, (head?.y ?? 0) + 5);
     await page.mouse.down();
     await page.mouse.move((head?.x ?? 0) + 60, (head?.y ?? 0) + 60, { steps: 3 });
     await page.locator(".own-ghost").waitFor();
+    const over = await middle(panel(page, "lr"));
+    await page.mouse.move(over.x, over.y, { steps: 4 });
+    expect(await page.locator(".chart-tip").count()).toBe(0);
     await page.keyboard.press("Escape");
     await page.mouse.up();
     await expect.poll(() => page.locator(".own-ghost").count()).toBe(0);
@@ -182,6 +185,33 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await made.focus();
     await page.keyboard.press("Delete");
     await expect.poll(() => shape(page)).toEqual([["lr"]]);
+    expect(tab.errors).toEqual([]);
+  });
+
+  test("a metric is typed to its end, though a shorter one fits, and a second Enter sends nothing", async () => {
+    const { page } = tab;
+    await page.keyboard.press("a");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent ?? "")).toMatch(/^Lines/);
+    await page.keyboard.press("Enter");
+    const field = page.getByLabel("Metrics or formulas");
+    await expect.poll(() => field.evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.type("loss");
+    expect(await field.inputValue()).toBe("loss");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("dialog .name-tag").allTextContents()).toEqual(["loss"]);
+    expect(await shape(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  });
+
+  test("Vega-Lite begins with an example that draws", async () => {
+    const { page } = tab;
+    await page.keyboard.press("a");
+    await page.getByRole("button", { name: /^Vega-Lite/ }).click();
+    await page.locator("dialog .vega-figure canvas").waitFor();
+    await page.getByRole("button", { name: "Add panel", exact: true }).click();
+    await expect.poll(() => shape(page)).toEqual([["Vega-Lite"]]);
     expect(tab.errors).toEqual([]);
   });
 
