@@ -102,11 +102,8 @@ export const CHAPTERS: Chapter[] = [
         at: "#/run/{vae-kl-explodes}?part=files",
         ready: "[role=tabpanel]",
         act: async (page) => {
-          await page
-            .getByRole("button", { name: "README.md" })
-            .or(page.getByRole("link", { name: "README.md" }))
-            .first()
-            .click();
+          await page.getByRole("button", { name: "v1 best" }).click();
+          await page.getByRole("button", { name: "README.md" }).first().click();
           await page.waitForTimeout(600);
         },
       },
