@@ -111,13 +111,22 @@ def run_watched(path: Path, probe: bool = False, sampled: bool = False, printed:
     # The tests themselves are loaded too; a script's own files are those beside it.
     evidence.source.files = lambda: [file for file in all_files() if file.path.startswith(str(path.parent))]  # type: ignore[method-assign]
     engine = Engine(evidence)
-    watcher.on_moment = engine.moment
+    sampling: Sampling | None = None
+
+    def moment(kind: str) -> None:
+        nonlocal sampling
+        step = watcher.steps.step_count
+        if sampled and kind == "step" and step >= 5:  # the first ones are slow, because they are watched closely
+            sampling = sampling or Sampling(step)
+            sampling.stepped(step)
+        engine.moment(kind)
+
+    watcher.on_moment = moment
     children, installed = Children(), Installed()
     children.install(installed)
     before = set(sys.modules)
     crash: BaseException | None = None
     watcher.start()
-    sampling = Sampling(0) if sampled else None
     try:
         # The names of the script stay until the rules have been asked, as they do in `stepscope run`.
         with redirect_stdout(ReadLines(series)) if printed else nullcontext():
@@ -128,7 +137,7 @@ def run_watched(path: Path, probe: bool = False, sampled: bool = False, printed:
         crash = error
     finally:
         if sampling is not None:
-            sampling.fill(watcher.hot_lines, watcher.steps.step_count)
+            sampling.fill(watcher.hot_lines)
         watcher.stop()
         installed.remove()
     own = len(engine.findings)

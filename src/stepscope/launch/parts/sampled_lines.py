@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from stepscope import fence
@@ -11,9 +14,12 @@ from stepscope.launch.parts.watch import Companion
 from stepscope.launch.session_context import Around
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from torch.optim import Optimizer
 
     from stepscope.evidence.hot_lines import HotLines
+    from stepscope.profile.python.samples import Samples
     from stepscope.record.observers import Watcher
 
 __all__ = ["SampledLines", "Sampling"]
@@ -21,38 +27,86 @@ __all__ = ["SampledLines", "Sampling"]
 AFTER_STEPS, AFTER_S = 20, 10.0
 """Before that the observers look closely, and a sample would be of them; of slow steps they are a small part."""
 FOR_S, LEAST_STEPS = 2.0, 3
+PART_S, OF_PARTS = 0.2, 0.75
+
+
+@dataclass
+class _Part:
+    """What had been seen when a step ended."""
+
+    steps: int
+    seconds: float
+    worked_s: float
+    time_ns: dict[tuple[int, ...], int]
 
 
 class Sampling:
-    """A sampler between two moments, and what it saw as evidence."""
+    """A sampler between two steps, and what it saw as evidence.
+
+    The time is cut into parts, at ends of steps. A line that slows every step down is in most of them; an evaluation or
+    a figure now and then is in one or two, and work after the last step is in none.
+    """
 
     def __init__(self, steps: int) -> None:
         from stepscope.profile.python.sampler import Sampler
 
-        self.first_step = steps
         self._sampler = Sampler()
         self._began, self._worked = clocks.perf_counter(), clocks.process_time()
+        self._parts = [_Part(steps, 0.0, 0.0, {})]
         self._sampler.start()
 
     @property
     def seconds(self) -> float:
         return clocks.perf_counter() - self._began
 
+    @property
+    def steps(self) -> int:
+        """How many it has seen to their ends."""
+        return self._parts[-1].steps - self._parts[0].steps
+
+    def stepped(self, steps: int) -> None:
+        seconds = self.seconds
+        if seconds - self._parts[-1].seconds >= PART_S:
+            worked = clocks.process_time() - self._worked
+            self._parts.append(_Part(steps, seconds, worked, dict(self._sampler.samples.time_ns)))
+
     def stop(self) -> None:
         self._sampler.stop()
 
-    def fill(self, table: HotLines, steps: int) -> None:
+    def fill(self, table: HotLines) -> None:
         from stepscope.evidence.hot_lines import HotLine
         from stepscope.profile.python.hot_lines import hot_spots
         from stepscope.record.sites import place_at
 
         self.stop()
-        table.seconds, table.steps = round(self.seconds, 3), steps - self.first_step
-        table.load = round((clocks.process_time() - self._worked) / max(1e-9, self.seconds), 3)
+        last = self._parts[-1]
+        table.seconds, table.steps = round(last.seconds, 3), self.steps
+        table.load = round(last.worked_s / max(1e-9, last.seconds), 3)
+        seen = replace(self._sampler.samples, time_ns=last.time_ns)
+        parts = [_shares(replace(seen, time_ns=part)) for part in self._between()]
         table.all = [
             HotLine(place_at(one.code, one.at), round(one.share, 3), one.phase, one.below)
-            for one in hot_spots(self._sampler.samples)[:20]
+            for one in hot_spots(seen)[:20]
+            if _is_spread((one.code, one.line), one.share, parts)
         ]
+
+    def _between(self) -> Iterator[dict[tuple[int, ...], int]]:
+        """The time of each stack within each part; a busy machine may not let the sampler look at a short one."""
+        for one, later in pairwise(self._parts):
+            grown = {key: spent - one.time_ns.get(key, 0) for key, spent in later.time_ns.items()}
+            if any(grown.values()):
+                yield {key: spent for key, spent in grown.items() if spent}
+
+
+def _shares(samples: Samples) -> dict[tuple[CodeType, int], float]:
+    from stepscope.profile.python.hot_lines import hot_spots
+
+    return {(one.code, one.line): one.share for one in hot_spots(samples)}
+
+
+def _is_spread(line: tuple[CodeType, int], share: float, parts: list[dict[tuple[CodeType, int], float]]) -> bool:
+    """Whether it takes a good part of its share in most parts."""
+    return sum(part.get(line, 0.0) * 3 >= share for part in parts) >= OF_PARTS * len(parts)
 
 
 class SampledLines(Companion):
@@ -82,19 +136,21 @@ class SampledLines(Companion):
         if sampling is None:
             if steps >= AFTER_STEPS or (steps >= LEAST_STEPS and now - self._first_s >= AFTER_S):
                 self._sampling = Sampling(steps)
-        elif sampling.seconds >= FOR_S and steps - sampling.first_step >= LEAST_STEPS:
+            return
+        sampling.stepped(steps)
+        if sampling.seconds >= FOR_S and sampling.steps >= LEAST_STEPS:
             self._fill(sampling)
 
     def _fill(self, sampling: Sampling) -> None:
         table, self._table = self._table, None
         self._around.loop.no_longer_on_step(self._stepped)
         if table is not None:
-            sampling.fill(table, self._around.loop.steps)
+            sampling.fill(table)
 
     def end(self, ended: Ended) -> None:
         sampling = self._sampling
         if sampling is None:
             return
         sampling.stop()
-        if self._around.loop.steps - sampling.first_step >= LEAST_STEPS and ended.crash is None:
+        if sampling.steps >= LEAST_STEPS and ended.crash is None:
             self._fill(sampling)
