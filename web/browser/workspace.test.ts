@@ -230,6 +230,18 @@ describe.skipIf(noBrowser)("the workspace", () => {
       .toEqual(["loss", "val/loss", "lrright axis"]);
   });
 
+  test("what no run has is said in the panel that asks for it", async () => {
+    const { page } = tab;
+    await page.goto(
+      `${server.url}/#/charts?board=${space([
+        { id: "2", kind: "profile", options: {} },
+        { id: "3", kind: "distribution", options: { key: "nothing" } },
+      ])}`,
+    );
+    await page.getByText("This run was not profiled.").first().waitFor();
+    await page.locator('[data-panel="distribution"]').getByText("The shown runs did not log this.").waitFor();
+  });
+
   test("a section is renamed, a panel pinned, an automatic one hidden and shown again", async () => {
     const { page } = tab;
     await page.goto(

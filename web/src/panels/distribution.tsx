@@ -1,7 +1,9 @@
 /** How the values of a tensor were spread, over the steps. */
 
 import type { HistogramMode } from "../charts/draw-histograms";
+import { useState } from "preact/hooks";
 import { lazily } from "../components/lazily";
+import { count } from "../lib/format";
 import { type PanelKind, type PanelProps, textOf } from "./panel";
 import { RunName } from "./parts/run-name";
 
@@ -10,19 +12,27 @@ const MODES: Record<string, HistogramMode> = { ridge: "ridges", heat: "heat", ba
 const MOST = 6;
 
 function Panel({ options, runs }: PanelProps) {
+  const [missing, setMissing] = useState<ReadonlySet<string>>(new Set());
+  const shown = runs.filter((run) => !missing.has(run.id)).slice(0, MOST);
+  const without = runs.filter((run) => missing.has(run.id)).length;
+  if (shown.length === 0) return <p class="none">The shown runs did not log this.</p>;
   return (
-    <div class="report-charts" data-count={Math.min(runs.length, 3)}>
-      {runs.slice(0, MOST).map((run) => (
-        <div key={run.id} class="vstack gap-1 pad shrinks framed report-distribution">
-          <RunName run={run} />
-          <DistributionPanel
-            run={run.id}
-            name={textOf(options, "key")}
-            mode={MODES[textOf(options, "view")] ?? "ridges"}
-          />
-        </div>
-      ))}
-    </div>
+    <>
+      <div class="report-charts" data-count={Math.min(shown.length, 3)}>
+        {shown.map((run) => (
+          <div key={run.id} class="vstack gap-1 pad shrinks framed report-distribution">
+            <RunName run={run} />
+            <DistributionPanel
+              run={run.id}
+              name={textOf(options, "key")}
+              mode={MODES[textOf(options, "view")] ?? "ridges"}
+              onMissing={() => setMissing((old) => new Set([...old, run.id]))}
+            />
+          </div>
+        ))}
+      </div>
+      {without > 0 ? <p class="tiny quiet">{count(without, "run")} without these histograms</p> : null}
+    </>
   );
 }
 

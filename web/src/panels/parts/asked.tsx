@@ -26,24 +26,24 @@ export function Asked<T>({ question, runs, ask, height = 160, children }: AskedP
   const seen = useVisible(place);
   const [begun, setBegun] = useState(false);
   const [turn, setTurn] = useState(0);
-  const [state, setState] = useState<{ answer: T | null; fault: unknown }>({ answer: null, fault: null });
+  const [state, setState] = useState<{ found: { answer: T } | null; fault: unknown }>({ found: null, fault: null });
   useEffect(() => void (seen && setBegun(true)), [seen]);
   const asker = useAsker();
   useEffect(() => {
     if (!begun) return;
     void asker.ask(question, (stop) =>
       ask(stop).then(
-        (answer) => setState({ answer, fault: null }),
-        (fault: unknown) => isAbort(fault) || setState((old) => ({ answer: old.answer, fault })),
+        (answer) => setState({ found: { answer }, fault: null }),
+        (fault: unknown) => isAbort(fault) || setState((old) => ({ ...old, fault })),
       ),
     );
   }, [begun, question, turn]);
   useEffect(() => followed(runs, () => setTurn((n) => n + 1)), [runs.join()]);
-  const { answer, fault } = state;
+  const { found, fault } = state;
   return (
-    <div ref={place} class="report-asked" aria-busy={answer === null && !fault}>
-      {answer !== null ? (
-        children(answer)
+    <div ref={place} class="report-asked" aria-busy={found === null && !fault}>
+      {found !== null ? (
+        children(found.answer)
       ) : fault ? (
         <Failed fault={fault} onRetry={() => setTurn((n) => n + 1)} />
       ) : (

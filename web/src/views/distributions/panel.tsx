@@ -37,6 +37,8 @@ export interface DistributionPanelProps {
   /** Grows when the run has news. */
   beat?: number;
   onPick?(step: number): void;
+  /** The run has no histograms under this name. */
+  onMissing?(): void;
 }
 
 /** Until it is first on the screen it is an empty place: of hundreds of layers most never cost more than that. */
@@ -62,9 +64,11 @@ function PanelBody({
   step = null,
   beat = 0,
   onPick,
+  onMissing,
   visible,
 }: DistributionPanelProps & { visible: boolean }) {
-  const { data, error, retry } = useHistograms(run, name, visible, beat, range === null ? TAILS : 0);
+  const { data, error, missing, retry } = useHistograms(run, name, visible, beat, range === null ? TAILS : 0);
+  useEffect(() => (missing ? onMissing?.() : undefined), [missing]);
   const [drawn, setDrawn] = useState(false);
   useEffect(() => {
     if (!visible || data === null) return setDrawn(false);
@@ -138,9 +142,9 @@ function useHistograms(
   wanted: boolean,
   beat: number,
   tails: number,
-): { data: Histograms | null; error: string | null; retry(): void } {
+): { data: Histograms | null; error: string | null; missing: boolean; retry(): void } {
   const [data, setData] = useState<Histograms | null>(null);
-  const [error, setError] = useState<string | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
   const [again, setAgain] = useState(0);
   const have = useRef("");
   useEffect(() => {
@@ -149,11 +153,16 @@ function useHistograms(
     const stop = new AbortController();
     call("POST /api/histograms", { run, key, rows: ROWS, bins: BINS, tails }, { signal: stop.signal }).then(
       (answer) => ((have.current = what), setData(answer), setError(null)),
-      (fault) => stop.signal.aborted || setError(fault instanceof ApiError ? fault.message : String(fault)),
+      (fault) => stop.signal.aborted || setError(fault instanceof ApiError ? fault : new ApiError(String(fault), 0)),
     );
     return () => stop.abort();
   }, [run, key, wanted, beat, again, tails]);
-  return { data, error, retry: () => setAgain(again + 1) };
+  return {
+    data,
+    error: error?.message ?? null,
+    missing: error?.status === 404,
+    retry: () => setAgain(again + 1),
+  };
 }
 
 function Facts({ cell, name }: { cell: DistributionCell | undefined; name: string }) {

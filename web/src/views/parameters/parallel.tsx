@@ -124,7 +124,7 @@ export function Parallel({ scope }: { scope: ParamScope }) {
             scope={scope}
             column={axis.column}
             x={axis.x}
-            width={Math.max(56, Math.min(180, gap - 6))}
+            width={Math.max(32, Math.min(180, gap - 6))}
             strong={axis.column === metric}
             onDrop={(x) => scope.moveAxis(axis.column.key, placeOf(layout, axis, x))}
             onMove={(by) => scope.moveAxis(axis.column.key, index + by)}
