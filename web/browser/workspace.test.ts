@@ -242,6 +242,24 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await page.locator('[data-panel="distribution"]').getByText("The shown runs did not log this.").waitFor();
   });
 
+  test("a panel of lines in a report is as high as a chart, and says whose line is whose", async () => {
+    const { page } = tab;
+    const y = ["loss", "val/loss"];
+    await page.goto(`${server.url}/#/charts?board=${space([{ id: "2", kind: "lines", options: { y } }])}`);
+    const own = page.locator('.own-panel[data-kind="lines"]');
+    await own.locator(".plot[data-drawn]").waitFor();
+    expect(await own.locator(".report-legend").isVisible()).toBe(false);
+    await own.hover();
+    await own.getByRole("button", { name: "Panel menu" }).click();
+    await page.getByRole("menuitem", { name: "Add to report…" }).click();
+    await page.getByRole("button", { name: "A new report" }).click();
+    await page.getByRole("link", { name: "Notes on loss, val/loss" }).click();
+    await page.locator(".report-panel .plot[data-drawn]").waitFor();
+    expect((await page.locator(".report-panel .lines-figure").boundingBox())?.height).toBeGreaterThanOrEqual(300);
+    await page.locator(".report-panel .report-legend .report-run").nth(1).waitFor();
+    expect(tab.errors).toEqual([]);
+  });
+
   test("a section is renamed, a panel pinned, an automatic one hidden and shown again", async () => {
     const { page } = tab;
     await page.goto(

@@ -2,6 +2,7 @@
 
 import { lazily } from "../components/lazily";
 import { type PanelKind, type PanelProps, textOf } from "./panel";
+import { Legend } from "./parts/legend";
 
 const LinesFigure = lazily(() => import("./parts/lines-figure").then((chunk) => chunk.LinesFigure));
 
@@ -11,14 +12,17 @@ const several = (value: unknown): string[] =>
 
 function Panel({ options, runs }: PanelProps) {
   return (
-    <LinesFigure
-      runs={runs.map((run) => run.id)}
-      left={several(options.y)}
-      right={several(options.right)}
-      x={textOf(options, "x") || "step"}
-      smooth={textOf(options, "smooth")}
-      log={options.log === true}
-    />
+    <>
+      <LinesFigure
+        runs={runs.map((run) => run.id)}
+        left={several(options.y)}
+        right={several(options.right)}
+        x={textOf(options, "x") || "step"}
+        smooth={textOf(options, "smooth")}
+        log={options.log === true}
+      />
+      <Legend runs={runs} />
+    </>
   );
 }
 

@@ -14,6 +14,8 @@ import { NOTHING_OPEN } from "./begin";
 
 export interface AddToReportProps {
   panel: string;
+  /** What the panel shows, for the title of a new report. */
+  about?: string;
   options: Options;
   /** The panel's runs: those of the report may be others. */
   runs: readonly string[];
@@ -35,7 +37,7 @@ async function append(id: string, block: string): Promise<void> {
   }
 }
 
-export function AddToReport({ panel, options, runs, onClose }: AddToReportProps) {
+export function AddToReport({ panel, about, options, runs, onClose }: AddToReportProps) {
   const [found, setFound] = useState<Reports | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [find, setFind] = useState("");
@@ -53,7 +55,7 @@ export function AddToReport({ panel, options, runs, onClose }: AddToReportProps)
   const addTo = (id: string, title: string) => guarded(async () => (await append(id, block), done(id, title)));
   const addNew = () =>
     guarded(async () => {
-      const title = `Notes on ${String(options.key ?? panel)}`;
+      const title = `Notes on ${about ?? String(options.key ?? panel)}`;
       const saved = await call("POST /api/report/save", {
         id: null,
         text: `---\ntitle: ${JSON.stringify(title)}\n---\n\n${block}\n`,

@@ -87,6 +87,7 @@ export function OwnPanelView({ panel, large = false }: OwnPanelViewProps) {
       {adding ? (
         <AddToReport
           panel={panel.kind}
+          about={title}
           options={panel.options}
           runs={scope.drawnRuns.peek()}
           onClose={() => setAdding(false)}
