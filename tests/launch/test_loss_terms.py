@@ -92,9 +92,119 @@ def without_names(out: Any, target: Any) -> Any:
     return sum(one.sum() for one in (out, out * 2))
 
 
+def stacked(out: Any, target: Any) -> Any:
+    recon, kld = F.mse_loss(out, target), out.sum()
+    return torch.stack([recon, kld]).sum()
+
+
+def stacked_with_weights(out: Any, target: Any) -> Any:
+    losses = [F.mse_loss(out, target)]
+    losses.append(F.l1_loss(out, target))
+    return (torch.tensor([1.0, 0.5]) * torch.stack(losses)).mean()
+
+
+def sum_of_a_list(out: Any, target: Any) -> Any:
+    recon = F.mse_loss(out, target)
+    penalty = 2 * out.sum()
+    return sum([recon, penalty])
+
+
+def from_zero(out: Any, target: Any) -> Any:
+    loss = 0
+    dice = out.mean()
+    loss += dice
+    loss += F.mse_loss(out, target)
+    return loss
+
+
+def total_from_zero(out: Any, target: Any) -> Any:
+    total: Any = 0.0
+    recon = F.mse_loss(out, target)
+    total += recon
+    total += 2 * out.mean()
+    return total
+
+
+def begun_under_another_name(out: Any, target: Any) -> Any:
+    recon = F.mse_loss(out, target)
+    kld = out.sum()
+    total = recon
+    total += kld
+    return total
+
+
+def kept_in_a_dictionary(out: Any, target: Any) -> Any:
+    losses = {"recon": F.mse_loss(out, target)}
+    losses["kld"] = out.sum()
+    return sum(losses.values())
+
+
+def kl(out: Any) -> Any:
+    value = out.sum()
+    value = -0.5 * value
+    return value  # noqa: RET504
+
+
+def both(out: Any, target: Any) -> Any:
+    bce = F.mse_loss(out, target)
+    return bce, kl(out)
+
+
+def by_functions(out: Any, target: Any) -> Any:
+    total: Any = 0
+    for one in (F.mse_loss(out, target), kl(out)):
+        total = total + one
+    return total
+
+
+def unpacked(out: Any, target: Any) -> Any:
+    recon_loss, kld_loss = both(out, target)
+    losses = [recon_loss, kld_loss]
+    return sum(losses)
+
+
+class DiceLoss(torch.nn.Module):
+    def forward(self, out: Any) -> Any:
+        return 1 - out.mean()
+
+
+def by_modules(out: Any, target: Any) -> Any:
+    return sum([torch.nn.MSELoss()(out, target), DiceLoss()(out)])
+
+
+def decay(out: Any) -> Any:
+    total: Any = 0
+    for power in (1, 2):
+        total = total + out.pow(power).sum()
+    return total
+
+
+def a_sum_of_a_function(out: Any, target: Any) -> Any:
+    return F.mse_loss(out, target) + 0.01 * decay(out)
+
+
+def the_same_line_twice(out: Any, target: Any) -> Any:
+    losses = []
+    for scale in (1, 2):
+        losses.append(F.mse_loss(out * scale, target))
+    return sum(losses)
+
+
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
+        (stacked, {"recon": 4.6667, "kld": 6.0}),
+        (stacked_with_weights, {"mse_loss": 4.6667, "l1_loss": 2.0}),
+        (sum_of_a_list, {"recon": 4.6667, "penalty": 12.0}),
+        (from_zero, {"dice": 2.0, "mse_loss": 4.6667}),
+        (total_from_zero, {"recon": 4.6667, "out": 2.0}),
+        (begun_under_another_name, {"recon": 4.6667, "kld": 6.0}),
+        (kept_in_a_dictionary, {"recon": 4.6667, "kld": 6.0}),
+        (by_functions, {"mse_loss": 4.6667, "kl": -3.0}),
+        (unpacked, {"recon_loss": 4.6667, "kld_loss": -3.0}),
+        (by_modules, {"mse_loss": 4.6667, "DiceLoss": -1.0}),
+        (a_sum_of_a_function, {"mse_loss": 4.6667, "decay": 20.0}),
+        (the_same_line_twice, {}),
         (weighted, {"recon": 4.6667, "kld": 6.0}),
         (weighted_by_settings, {"pg_loss": 2.0, "v_loss": 4.6667, "entropy": 6.0}),
         (by_and_by, {"mse_loss": 4.6667, "penalty": 6.0, "entropy": 2.0}),

@@ -32,10 +32,12 @@ EXPECTED = {
     "sb3_box": {"rollout/ep_len_mean", "rollout/ep_rew_mean", "console/time/total_timesteps", "console/train/loss",
                 "console/train/entropy_loss", "console/train/policy_gradient_loss"},
     "nested_dicts": {"train loss", "val acc"},
+    "seq2seq_attention": {"Loss"},
     "yolo_columns": {"box_loss", "cls_loss", "P", "R"},
 }
 # fmt: on
 """The series each prints; bench/printed_numbers.py runs all scripts."""
+_TERMS = ("translation", "length")
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,19 @@ def test_losses_and_models_have_the_names_of_the_script(done: dict[str, Compared
     both = zip(derived["train/netD/errD_real"], derived["train/netD/errD_fake"], strict=True)
     assert [a + b for a, b in both] == pytest.approx(said["Loss_D"], abs=1e-4)
     assert derived["train/netG/loss"] == pytest.approx(said["Loss_G"], abs=1e-4)
+
+
+def test_optimizers_that_share_a_backward_share_its_step_and_its_losses(done: dict[str, Compared]) -> None:
+    derived, said = done["seq2seq_attention"].derived, done["seq2seq_attention"].said
+    losses = {name: values for name, values in derived.items() if name.rsplit("/")[-1] in ("loss", *_TERMS)}
+    assert {name: len(values) for name, values in losses.items()} == {
+        "train/loss": 12, "train/translation": 12, "train/length": 12,
+    }  # fmt: skip
+    means = [sum(losses["train/loss"][at : at + 3]) / 3 for at in range(0, 12, 3)]
+    assert means == pytest.approx(said["Loss"], abs=1e-4)
+    both = zip(losses["train/translation"], losses["train/length"], strict=True)
+    assert [a + b for a, b in both] == pytest.approx(losses["train/loss"])
+    assert len(derived["train/EncoderRNN/lr"]) == len(derived["train/DecoderRNN/lr"]) == 12
 
 
 def test_no_evaluation_of_ours_stands_beside_what_is_printed_or_was_not_understood(done: dict[str, Compared]) -> None:

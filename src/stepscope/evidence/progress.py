@@ -17,7 +17,7 @@ class Progress:
     """`run.progress`"""
 
     step: int = 0
-    """Number of optimizer steps so far."""
+    """Number of steps so far; optimizers that step after one backward make one together."""
     batches: int = 0
     """Number of batches delivered by loaders."""
     compiled: Place | None = None

@@ -29,7 +29,7 @@ class Backward:
     def __init__(self, index: int, step: int, place: Place | None, time: float = 0.0) -> None:
         self.index = index
         self.step = step
-        """Number of optimizer steps before it."""
+        """Number of steps before it."""
         self.place = place
         self.time = time
         self.accumulates = True
@@ -49,7 +49,7 @@ class Backward:
 
 @record
 class Step:
-    """One step of one optimizer."""
+    """One update by one optimizer; where several step after one backward, their updates are of one step."""
 
     __clocks__ = ("time",)
 
@@ -60,6 +60,7 @@ class Step:
 
     def __init__(self, index: int, optimizer: int, place: Place | None, time: float = 0.0) -> None:
         self.index = index
+        """The number of the step, from 0."""
         self.optimizer = optimizer
         """Which one: an index into `run.optimizers.made`."""
         self.place = place

@@ -29,6 +29,7 @@ _SHORT = 4
 """A stride of the pulse from which on steps are short."""
 _SAMPLE = 1 << 16
 _TENSORS = 16
+_PREFIX = "train/"
 
 Log = Callable[[Mapping[str, float], int], None]
 
@@ -57,6 +58,10 @@ class Logbook:
         self._ratios: Any = None
         self._before: list[tuple[Any, Any]] = []
         self._named: dict[int, str] = {}
+        self._loss_prefix: dict[int, str] = {}
+        """Of each of several optimizers, once it is known whether its losses are of a step it shares with others."""
+        self._undecided: list[tuple[int, int, dict[str, float]]] = []
+        """Losses that wait for that: optimizer, step, values."""
         loop.on_step.append(self._after_step)
         loop.on_optimizer.append(self._name)
         loop.optimizers.model_of = model_places
@@ -85,6 +90,7 @@ class Logbook:
         if self._pulse is not None:
             self._pulse.stop()
             self._receive(wait=True)
+        self._decide()
         if self._loop.steps:
             self._log_speed()
         self._before = []
@@ -111,16 +117,18 @@ class Logbook:
     # -- every step -----------------------------------------------------------------------------------------------
 
     def _beat(self, beat: Beat) -> None:
-        self.last = beat
+        if not beat.continues:
+            self.last = beat
         for listener in self.on_beat:
             fence.call("following the pulse", listener, beat)
         which, number = beat.which, beat.step if beat.number is None else beat.number
-        prefix = self._prefix(which)
+        self._decide(beat, number)
         losses: dict[str, float | None] = {"loss": beat.loss}
         if beat.terms:  # several backwards: each by its name, none of them is the loss
             losses = {term_name(place): value for place, value in beat.terms.items()}
-        numbers = losses | {"grad_norm": beat.grad_norm, "lr": beat.lr}
-        values = {prefix + name: value for name, value in numbers.items() if value is not None}
+        values = self._named_losses(which, number, losses)
+        numbers = {"grad_norm": beat.grad_norm, "lr": beat.lr}
+        values |= {self._prefix(which) + name: value for name, value in numbers.items() if value is not None}
         if beat.loss is not None and which == 0:
             self.losses.append(beat.loss)
             if self.first_loss is None:
@@ -137,20 +145,42 @@ class Logbook:
             return
         which, _ = self._loop.optimizers.number_of(optimizer)
         taken = {prefix for other, prefix in self._named.items() if other != which}
-        number, prefix = 2, f"train/{name}/"
+        number, prefix = 2, f"{_PREFIX}{name}/"
         while prefix in taken:
-            number, prefix = number + 1, f"train/{name}{number}/"
+            number, prefix = number + 1, f"{_PREFIX}{name}{number}/"
         self._named[which] = prefix
 
     def _prefix(self, which: int) -> str:
-        return self._named.get(which) or ("train/" if which == 0 else f"train{which + 1}/")
+        return self._named.get(which) or (_PREFIX if which == 0 else f"train{which + 1}/")
 
     def terms(self, which: int, number: int, values: Mapping[str, float | None]) -> None:
         """The terms of the loss of a step."""
-        prefix = self._prefix(which)
-        named = {prefix + name: value for name, value in values.items() if value is not None}
+        named = self._named_losses(which, number, values)
         if named:
             self._log(named, number)
+
+    def _named_losses(self, which: int, number: int, values: Mapping[str, float | None]) -> dict[str, float]:
+        """Losses under the name of their optimizer, or without one where optimizers step together; empty while that is
+        not known."""
+        known = {name: value for name, value in values.items() if value is not None}
+        prefix = self._loss_prefix.get(which) or self._prefix(which)
+        if known and prefix != _PREFIX and which not in self._loss_prefix:
+            self._undecided.append((which, number, known))
+            return {}
+        return {prefix + name: value for name, value in known.items()}
+
+    def _decide(self, beat: Beat | None = None, at: int | None = None) -> None:
+        """The beat after the first loss of an optimizer tells whether another optimizer stepped in the same step."""
+        if not self._undecided:
+            return
+        which, number, _ = self._undecided[0]
+        if beat is not None and (beat.which, at) == (which, number):
+            return
+        is_shared = beat is not None and beat.continues and at == number
+        self._loss_prefix[which] = _PREFIX if is_shared else self._prefix(which)
+        waiting, self._undecided = self._undecided, []
+        for one, step, values in waiting:
+            self.terms(one, step, values)
 
     def step_by_hand(self, number: int, loss: Any) -> None:
         """The script has changed its weights itself."""

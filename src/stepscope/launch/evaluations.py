@@ -17,9 +17,9 @@ import torch
 
 from stepscope import events
 from stepscope.common.code_owner import is_own_file
+from stepscope.launch.batch_samples import samples_in
 from stepscope.launch.evaluation_pass import EvaluationPass
 from stepscope.launch.loader_roles import split_name
-from stepscope.launch.loop import samples_in
 from stepscope.launch.scored import ARITHMETIC, REDUCTIONS
 from stepscope.launch.sum_divisors import divides_by_samples
 from stepscope.record.observers.observer import Observer

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.events.imports import Imports
-from stepscope.launch.loop import Loop, samples_in
+from stepscope.launch.batch_samples import samples_in
+from stepscope.launch.loop import Loop
 from stepscope.launch.settings.constants import PLAIN, as_settings, constants_of, origin_of_constant, variables_read
 from stepscope.launch.settings.objects import config_objects, inner_objects, instance_of, names_in_reach, variables_of
 from stepscope.launch.settings.observe import Parsed

@@ -84,7 +84,7 @@ class Limiter:
         loop.on_batch.append(self._batch_is_given)
         loop.on_exhausted.append(self._pass_is_over)
         loop.before_backward.append(self._work_begins)
-        loop.before_step.append(lambda optimizer: self._work_begins())
+        loop.before_step.append(self._update_begins)
 
     def install_loaders(self, module: Any) -> None:
         """Give loaders a shorter list of batches where the limit is known beforehand: `len(loader)` then tells it."""
@@ -194,6 +194,11 @@ class Limiter:
         """A backward or a step beyond the limit: loops without a loader are ended here."""
         if self._steps_are_done and not (self._loop.batches and self._limits.max_steps is None):
             self._stop_for_steps()
+
+    def _update_begins(self, optimizer: Any) -> None:
+        """The second optimizer of a step still takes its turn."""
+        if not self._loop.continues_step(optimizer):
+            self._work_begins()
 
     # -- the end --------------------------------------------------------------------------------------------------
 

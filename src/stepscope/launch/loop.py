@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary, ref
 
 from stepscope import events, fence
 from stepscope.common import clocks
+from stepscope.events.same_step import SameStep
+from stepscope.launch.batch_samples import samples_in
 from stepscope.launch.optimizer_slots import OptimizerSlots
 from stepscope.launch.step_boundaries import Iterations
 
@@ -74,6 +76,9 @@ class Loop:
         """The optimizer that stepped last, if it is still there."""
         self._backwards_before = self._backwards_a_step = 0
         """Backwards before the last step, and how many of those were of it."""
+        self._gradients = 0
+        """How often gradients were computed, also by `autograd.grad`."""
+        self._same_step = SameStep()
         self._counts = False
         self._pid = os.getpid()
         self._on = False
@@ -115,6 +120,10 @@ class Loop:
     def is_inside_step(self) -> bool:
         """Whether an optimizer is stepping inside the step of another."""
         return len(self._open_steps) > 1
+
+    def continues_step(self, optimizer: Any) -> bool:
+        """Whether an update by this optimizer belongs to the step that another one has made last."""
+        return self._same_step.continues(optimizer, self._gradients)
 
     def remove(self) -> None:
         self._on = False
@@ -168,6 +177,7 @@ class Loop:
             _ask(self.before_backward)
 
     def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        self._gradients += self._on
         self._counts = self._on and kwargs.get("accumulate_grad", True)
         if self._counts:
             self._leave("forward")
@@ -188,7 +198,7 @@ class Loop:
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         if not self._on:
             return
-        number = self.steps
+        number = self._number_of(optimizer)
         if self._open_steps and self._open_steps[-1] == id(optimizer):  # its step before was raised out of
             self._open_steps.pop()
         self._open_steps.append(id(optimizer))
@@ -209,7 +219,11 @@ class Loop:
         if is_new:
             _tell(self.on_optimizer, optimizer)
         number = None if self.trainers_number is None else fence.call("asking a trainer", self.trainers_number)
-        return self.last_optimizer, self.steps if number is None else number
+        return self.last_optimizer, self._number_of(optimizer) if number is None else number
+
+    def _number_of(self, optimizer: Any) -> int:
+        """Of the step that an update by this optimizer belongs to."""
+        return self.steps - self.continues_step(optimizer)
 
     @property
     def number_now(self) -> int | None:
@@ -248,14 +262,19 @@ class Loop:
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._on:
             return
-        self._step_is_made()
+        is_new = self._same_step.updated(optimizer, self._gradients)
+        if is_new:
+            if self.trainers_number is None:  # gradients may have come from the closure
+                self.last_number = self.steps
+            self._step_is_made()
         self._leave("optimizer")
         for listener in self.on_step:
             try:
                 listener(optimizer)
             except Exception as fault:
                 fence.report("following the loop", fault)
-        self.iterations.step_is_made()
+        if is_new:
+            self.iterations.step_is_made()
         if self._open_steps:
             self._open_steps.pop()
 
@@ -266,6 +285,7 @@ class Loop:
             if turns.number is None or not turns.has_learned:
                 turns.backward_begins()
             self.backwards += 1
+            self._gradients += 1
 
     def step_by_hand(self) -> int:
         """The script has changed its weights without an optimizer; the number of that step."""
@@ -341,59 +361,3 @@ def _tell(listeners: list[Callable[..., None]], *what: Any) -> None:
             listener(*what)
         except Exception as fault:
             fence.report("following the loop", fault)
-
-
-def samples_in(batch: Any) -> int:
-    """How many samples a batch holds, by the first dimension of its first tensor; 0 when there is none.
-
-    Samples that were not stacked are counted: in columns (`tuple(zip(*samples))`, usual in detection) or in a list.
-
-    >>> import torch
-    >>> samples_in({"x": torch.zeros(8, 3)}), samples_in([torch.zeros(4, 2)]), samples_in("text"), samples_in([1, 2])
-    (8, 4, 0, 0)
-    >>> samples = [(torch.zeros(3, 9, 9), {"boxes": torch.zeros(2, 4)}) for _ in range(5)]
-    >>> samples_in(tuple(zip(*samples))), samples_in(samples), samples_in([[torch.zeros(6), torch.zeros(6, 2)]])
-    (5, 5, 6)
-    >>> lengths = [torch.zeros(2), torch.zeros(7), torch.zeros(4)]
-    >>> samples_in((lengths, torch.zeros(3))), samples_in([{"x": torch.zeros(6, 2)}, {"x": torch.zeros(6, 2)}])
-    (3, 6)
-    """
-    for _ in range(4):
-        if type(batch) in (list, tuple) and batch:  # what most loaders give
-            if type(batch[0]) in (list, tuple, dict) and (unstacked := _unstacked(batch)):
-                return unstacked
-            batch = batch[0]
-        elif hasattr(batch, "shape"):
-            return int(batch.shape[0]) if len(batch.shape) else 0
-        elif isinstance(batch, dict) or hasattr(batch, "values"):
-            batch = next(iter(batch.values()), None)
-        elif isinstance(batch, list | tuple) and batch:
-            batch = batch[0]
-        else:
-            return 0
-    return 0
-
-
-def _unstacked(batch: Any) -> int:
-    """The samples of a batch that is a list of them, or a list of columns; 0 where its tensors are stacked."""
-    first, parts = batch[0], [_values(one) for one in batch]
-    sizes = {_size(value) for one in parts for value in one}
-    if len(batch) < 2 or not first or (len(sizes) == 1 and None not in sizes):
-        return 0
-    if type(first) is dict:
-        return len(batch) if all(type(one) is dict and one.keys() == first.keys() for one in batch) else 0
-    if not all((len(one) if type(one) in (list, tuple) else _size(one)) == len(first) for one in batch):
-        return 0
-    kinds = [{(type(value), getattr(value, "ndim", None)) for value in one} for one in parts]
-    if any(len(one) > 1 for one in kinds):  # a picture and its target
-        return len(batch)
-    return len(first) if kinds[0] != kinds[1] else max(len(batch), len(first))
-
-
-def _values(one: Any) -> list[Any]:
-    return list(one.values()) if type(one) is dict else list(one) if type(one) in (list, tuple) else [one]
-
-
-def _size(value: Any) -> int | None:
-    shape = getattr(value, "shape", None)
-    return int(shape[0]) if shape else None

@@ -46,7 +46,7 @@ def _name_of_call(node: ast.Call) -> str:
 
 
 @lru_cache(maxsize=64)
-def _nodes_in(path: str) -> tuple[ast.AST, ...]:
+def nodes_in(path: str) -> tuple[ast.AST, ...]:
     try:
         return tuple(ast.walk(ast.parse("".join(linecache.getlines(path)))))
     except (SyntaxError, ValueError, RecursionError):
@@ -55,13 +55,13 @@ def _nodes_in(path: str) -> tuple[ast.AST, ...]:
 
 @lru_cache(maxsize=64)
 def _calls_in(path: str) -> tuple[ast.Call, ...]:
-    return tuple(node for node in _nodes_in(path) if isinstance(node, ast.Call))
+    return tuple(node for node in nodes_in(path) if isinstance(node, ast.Call))
 
 
 @lru_cache(maxsize=64)
 def loop_variables(path: str) -> frozenset[str]:
     """The names that `for` statements of a file assign: their meaning changes during the loop."""
-    targets = [node.target for node in _nodes_in(path) if isinstance(node, ast.For)]
+    targets = [node.target for node in nodes_in(path) if isinstance(node, ast.For)]
     return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
@@ -76,7 +76,7 @@ def makes_several_optimizers(path: str) -> bool:
 
 def assigned_name(path: str, line: int) -> str | None:
     """The variable or attribute that the value made on a line is assigned to, if there is one only."""
-    for node in _nodes_in(path):
+    for node in nodes_in(path):
         if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):
             target = node.targets[0]
             value = node.value

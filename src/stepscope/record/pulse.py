@@ -26,6 +26,7 @@ from stepscope.events.aside import is_capturing
 from stepscope.events.cadence import Cadence
 from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
+from stepscope.events.same_step import SameStep
 from stepscope.events.unpatched_torch import raw
 from stepscope.record.device_reads import Arrivals
 from stepscope.record.gradient_norm import total_norm
@@ -48,7 +49,7 @@ _MOST_TOGETHER = 4
 
 
 class Beat(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of an optimizer."""
+    """One step, or what one of several optimizers did in it: the first of them has the loss."""
 
     step: int
     time: float
@@ -66,6 +67,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """Tells the optimizers of a GAN apart."""
     number: int | None = None
     """What the step is logged under, where that is not its own count."""
+    continues: bool = False
+    """Another optimizer has begun this step: the gradients are of the same backward."""
     terms: dict[str, float] = {}
     """The losses of a step that backward was called on in several places of the script, by where that was."""
 
@@ -117,6 +120,9 @@ class Pulse:
         self._arrivals = Arrivals()
         self._on = False
         self._backwards = 0
+        self._gradients = 0
+        """How often gradients were computed, also by `autograd.grad`."""
+        self._same_step = SameStep()
         self._loss: Any = None
         self._terms: dict[tuple[str, int], Any] = {}
         """The latest loss of each place that has called backward since the last step."""
@@ -175,6 +181,7 @@ class Pulse:
         self.stop()
 
     def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        self._gradients += self._on
         if not self._on or not kwargs.get("accumulate_grad", True):  # autograd.grad asks for more than a loss
             return
         loss = roots[0] if isinstance(roots, (list, tuple)) else roots
@@ -274,12 +281,13 @@ class Pulse:
             self._feel(optimizer, is_made=True)
 
     def _feel(self, optimizer: Any, is_made: bool = False) -> None:
+        is_new = self._same_step.updated(optimizer, self._gradients)
+        self.steps += is_new
         if self.cadence.is_due() or self._is_bad:
             began = _cpu()
-            self._feel_in_full(optimizer, is_made)
+            self._feel_in_full(optimizer, is_made, not is_new)
             self.cadence.took(_cpu() - began)
         else:
-            self.steps += 1
             self._forget_step()
 
     def _forget_step(self) -> None:
@@ -293,7 +301,7 @@ class Pulse:
         `loss` is what `autograd.grad` was asked of, where backward was not called.
         """
         if self._on:
-            step = (self.steps, clocks.time(), self._backwards, "", 0, number)
+            step = (self.steps, clocks.time(), self._backwards, "", 0, number, False)
             self._arrivals.send(step, {"loss": loss if self._loss is None else self._loss} | self._named_terms())
             self.steps += 1
             self._forget_step()
@@ -306,7 +314,7 @@ class Pulse:
         places = list(self._terms.items())[:_MOST_TERMS]
         return {f"{_TERM}{path}:{line}": value for (path, line), value in places}
 
-    def _feel_in_full(self, optimizer: Any, is_made: bool) -> None:
+    def _feel_in_full(self, optimizer: Any, is_made: bool, continues: bool) -> None:
         if self._arrivals.queue:
             self._read(wait=False)
         self._is_bad = False
@@ -319,9 +327,9 @@ class Pulse:
             which, number = self._identify(optimizer, is_made)
             if self.cadence.together <= which < _MOST_TOGETHER:
                 self.cadence.together = which + 1
-            step = (self.steps, clocks.time(), self._backwards, type(optimizer).__name__, which, number)
+            name = type(optimizer).__name__
+            step = (self.steps - 1, clocks.time(), self._backwards, name, which, number, continues)
             is_here = self._arrivals.send(step, numbers)
-        self.steps += 1
         self._forget_step()
         if is_here:
             self._read(wait=False)
@@ -336,7 +344,7 @@ class Pulse:
         return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
 
     def _read(self, wait: bool) -> None:
-        for (step, at, backwards, name, which, number), numbers in self._arrivals.receive(wait):
+        for (step, at, backwards, name, which, number, continues), numbers in self._arrivals.receive(wait):
             terms = {key.removeprefix(_TERM): numbers.pop(key) for key in list(numbers) if key.startswith(_TERM)}
             known = {place: value for place, value in terms.items() if value is not None}
             beat = Beat(
@@ -346,6 +354,7 @@ class Pulse:
                 optimizer=name,
                 which=which,
                 number=number,
+                continues=continues,
                 terms=known,
                 **numbers,
             )

@@ -36,7 +36,7 @@ class ComparedNumbers(Companion):
         self._printed.listeners.append(self._said)
 
     def _beat(self, beat: Beat) -> None:
-        if beat.which or beat.terms:
+        if (beat.which and not beat.continues) or beat.terms:
             self._table = None  # several losses: which of them is printed cannot be known
         if beat.loss is not None and not beat.bad_loss:
             self._sum += beat.loss

@@ -28,7 +28,7 @@ class FollowedLoss(Companion):
         course = self._course
         if course is None:
             return
-        if beat.which or beat.terms:  # several losses take turns: they have no common course
+        if (beat.which and not beat.continues) or beat.terms:  # several losses take turns: they have no common course
             course.forget()
             self._course = None
         elif beat.loss is not None and not beat.bad_loss:

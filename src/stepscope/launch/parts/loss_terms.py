@@ -6,6 +6,7 @@ not a sum in its first steps is not followed until another optimizer begins.
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,8 +18,8 @@ from stepscope.events.source import may_rest, only_noted
 from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
-from stepscope.launch.sum_terms import MOST_TERMS, PRODUCTS, SUMS, Made, is_term_name, terms_of
-from stepscope.record.sites import site_at
+from stepscope.launch.sum_terms import MOST_TERMS, PRODUCTS, REDUCTIONS, STACKS, SUMS, Made, is_term_name, terms_of
+from stepscope.record.sites import Spot, is_users
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -27,6 +28,7 @@ __all__ = ["LossTerms"]
 
 _TRIES = 8
 _IN_PLACE = frozenset({"add_", "sub_", "mul_", "div_"})
+_MOST_CALLS, _MOST_FRAMES = 4, 24
 _MOST_OPS = 400
 """Operations after the model that are kept for one backward: a loss is a handful of them."""
 
@@ -63,30 +65,48 @@ class _Followed:
             scalars = [(key, one) for key, one in result.items() if is_term_name(key) and _is_scalar(one)]
             self._returned = {id(one): (weakref.ref(one), key) for key, one in scalars}
 
+    def returned_loss(self, kind: str, result: Any, frame: FrameType) -> None:
+        """What a module like `nn.CrossEntropyLoss` returns, which is called as models are."""
+        if type(result) is self._tensor and _is_scalar(result):
+            self._made[id(result)] = weakref.ref(result), Made(self._detach(result), kind, spots=_spots(frame))
+
     def begin(self, plan: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
         if len(self._made) >= _MOST_OPS:
             self._made.clear()
         before = self._before(args[0]) if plan[1] in _IN_PLACE and _is_scalar(args[0]) else None
-        return plan[1], args, before, frame.f_code, frame.f_lasti
+        return plan[1], args, before, frame
 
     def _before(self, value: Any) -> Made:
         """What `loss += penalty` writes over: a copy, with what is known of it."""
         with events.quietly():
             copied = self._clone(self._detach(value))
         known = self.made(value)
-        return Made(copied, "", (), None) if known is None else replace(known, value=copied)
+        return Made(copied, "") if known is None else replace(known, value=copied)
 
     def end(self, begun: Any, result: Any) -> None:
-        if type(result) is not self._tensor or result.dim() or not result.requires_grad:
+        if type(result) is not self._tensor or result.dim() > 1 or not result.requires_grad:
             return
-        name, args, before, code, instruction = begun
-        is_arithmetic = name in SUMS or name in PRODUCTS
-        inputs = tuple(map(self._input, args[:2])) if is_arithmetic else ()
+        name, args, before, frame = begun
+        inputs = self._inputs(name, args)
+        if result.dim() and not any(one is not None and (name in STACKS or one.op in STACKS) for one in inputs):
+            return
         inputs = inputs if before is None else (before, *inputs[1:])
-        site = site_at((code, instruction)) if name in SUMS else None
+        if name == "add" and args[1:] and type(args[1]) in (int, float) and args[1] == 0 and inputs[0] is not None:
+            self._made[id(result)] = weakref.ref(result), inputs[0]  # `sum(losses)` begins with it
+            return
         with events.quietly():
-            made = Made(self._detach(result), name, inputs, site)
+            made = Made(self._detach(result), name, inputs, _spots(frame))
         self._made[id(result)] = weakref.ref(result), made
+
+    def _inputs(self, name: str, args: tuple[Any, ...]) -> tuple[Made | None, ...]:
+        if name in SUMS or name in PRODUCTS:
+            return tuple(map(self._input, args[:2]))
+        if name in REDUCTIONS:
+            return (self.made(args[0]),)
+        stacked = args[0] if name in STACKS and args else ()
+        return (
+            tuple(map(self._input, stacked)) if isinstance(stacked, list | tuple) and len(stacked) <= MOST_TERMS else ()
+        )
 
     def _input(self, value: Any) -> Made | None:
         known = self.made(value)
@@ -95,7 +115,7 @@ class _Followed:
         reference, key = self._returned.get(id(value), (None, ""))
         with events.quietly():
             name = key if reference is not None and reference() is value else ""
-            return Made(self._detach(value), "", (), None, name)
+            return Made(self._detach(value), "", name=name)
 
     def fail(self, begun: Any, error: BaseException) -> None:
         """The script hears of it; there is nothing to keep."""
@@ -155,6 +175,7 @@ class LossTerms(Part):
             is_trained = _has_grad(result)
             if is_trained:
                 self._followed.returned(result)
+                self._followed.returned_loss(type(call.module).__name__, result, sys._getframe(1))
         if is_trained:
             self._unfollow = events.follow(self._followed)
 
@@ -211,6 +232,18 @@ class LossTerms(Part):
         self._stop()
         if self._arrivals is not None:
             self._receive(True)
+
+
+def _spots(frame: FrameType | None) -> tuple[Spot, ...]:
+    """The user's code among the calls that lead to an operation, from the inside out."""
+    found: list[Spot] = []
+    for _ in range(_MOST_FRAMES):
+        if frame is None or len(found) == _MOST_CALLS:
+            break
+        if is_users(frame.f_code):
+            found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return tuple(found)
 
 
 def _is_scalar(value: Any) -> bool:

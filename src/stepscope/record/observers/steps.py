@@ -12,6 +12,7 @@ from stepscope.common import clocks
 from stepscope.events.operations import stand_down, stand_up
 from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
+from stepscope.events.same_step import SameStep
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.steps import Backward, Step, Steps
 from stepscope.record.observers.fetch import can_fetch, here, is_far
@@ -60,6 +61,7 @@ class StepObserver(Observer, Steps):
         self.running: Backward | None = None
         """The backward that is running, if it was noted."""
         self._inside = 0
+        self._same_step = SameStep()
         self._open: list[tuple[Any, Step | None]] = []
 
     def _place(self, frame: Any) -> Place | None:
@@ -190,7 +192,8 @@ class StepObserver(Observer, Steps):
             return
         self._stand(down=True)
         number = self.watcher.optimizers.number_of(optimizer)
-        step = Step(self.step_count, number, self._place(frame), clocks.perf_counter())
+        index = self.step_count - self._same_step.continues(optimizer, self.backward_count)
+        step = Step(index, number, self._place(frame), clocks.perf_counter())
         self._open.append((optimizer, step))
         if closure_in(args, kwargs) is None:
             self._look(step, optimizer)
@@ -253,7 +256,10 @@ class StepObserver(Observer, Steps):
             return
         _, step = self._open.pop()
         self._inside -= 1
-        self.step_count += 1
+        is_new = self._same_step.updated(optimizer, self.backward_count)
+        if is_new and step is not None:  # gradients may have come from its closure
+            step.index = self.step_count
+        self.step_count += is_new
         if step is None and not self.watcher.governor.is_deep:
             self.watcher.tensor_history.paused -= 1
         else:
@@ -263,7 +269,7 @@ class StepObserver(Observer, Steps):
             if last is None or last() is not optimizer:
                 number = self.watcher.optimizers.number_of(optimizer)
             self.counts[number] = self.counts.get(number, 0) + 1
-            self.watcher.stepped(None, optimizer)
+            self.watcher.stepped(None, optimizer, is_new)
             return
         if not step.looked:  # a closure that was never called
             self._look(step, optimizer)
@@ -271,7 +277,7 @@ class StepObserver(Observer, Steps):
         self.counts[step.optimizer] = self.counts.get(step.optimizer, 0) + 1
         self.steps.append(step)
         self.watcher.governor.charge("step")
-        self.watcher.stepped(step, optimizer)
+        self.watcher.stepped(step, optimizer, is_new)
 
     def _finish(self, step: Step, optimizer: Any) -> None:
         watched = self._watched[optimizer]

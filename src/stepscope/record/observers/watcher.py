@@ -283,9 +283,9 @@ class Watcher(Progress):
             self._tired = True
             self.tensor_history.paused += 1
 
-    def stepped(self, step: Step | None, optimizer: Any) -> None:
-        """An optimizer has stepped; `step` is None when it was not looked at."""
-        self.step += 1
+    def stepped(self, step: Step | None, optimizer: Any, is_new: bool) -> None:
+        """An optimizer has stepped, as the first of this step if `is_new`; `step` is None when it was not looked at."""
+        self.step += is_new
         was_deep = self.governor.is_deep
         if was_deep:
             reads, self._reads = patience.reads - self._reads, patience.reads
@@ -294,7 +294,8 @@ class Watcher(Progress):
             self.tell("step_done", step, optimizer)
         elif not self.muted:
             tell(self._listeners.steady["step_done"], "step_done", None, optimizer)
-        self.governor.stepped()
+        if is_new:
+            self.governor.stepped()
         if was_deep:
             window = self.governor.windows[-1]
             self._moment("step" if self.governor.is_deep else "alarm" if window.is_alarm else "window")
