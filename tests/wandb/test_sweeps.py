@@ -47,6 +47,41 @@ def test_a_function_is_called_for_every_choice(
     assert "4 runs, best loss 0.01 with lr=0.01, width=8, opt.b=1;" in capsys.readouterr().err
 
 
+def test_the_best_run_of_a_sweep_is_found_by_its_id(wandb: ModuleType, store: Path) -> None:
+    def train() -> None:
+        wandb.init()
+        wandb.log({"loss": 1 / wandb.config.lr})
+        wandb.finish()
+
+    id = wandb.sweep({**GRID, "parameters": {"lr": {"values": [0.5, 2.0, 1.0]}}}, project="swept")
+    wandb.agent(id, function=train)
+    wandb.init(project="swept", config={"lr": 100.0})  # of no sweep
+    wandb.log({"loss": 0.0})
+    wandb.finish()
+    api = wandb.Api()
+    found = api.sweep(f"someone/swept/{id}")
+    assert (found.id, len(found.runs)) == (id, 3)
+    assert found.best_run().config["lr"] == 2.0
+    assert found.best_run(order="-summary_metrics.loss").config["lr"] == 0.5
+    assert found.runs[0].user.username == found.runs[0].user.name != ""
+    with pytest.raises(wandb.CommError, match="Could not find sweep 'other'"):
+        api.sweep("other")
+
+
+def test_the_metric_of_a_sweep_planned_elsewhere_must_be_named(
+    wandb: ModuleType, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train() -> None:
+        wandb.init()
+        wandb.finish()
+
+    id = wandb.sweep(GRID)
+    wandb.agent(id, function=train, count=1)
+    monkeypatch.setattr("stepscope.wandb.sweeps._sweeps", {})
+    with pytest.raises(wandb.UsageError, match="pass an order"):
+        wandb.Api().sweep(id).best_run()
+
+
 def test_at_random_so_many_times(wandb: ModuleType, store: Path) -> None:
     space = {"lr": {"distribution": "log_uniform_values", "min": 1e-4, "max": 1e-1}, "n": {"min": 1, "max": 4}}
     seen: list[Any] = []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from stepscope.errors import StepscopeError
 from stepscope.runs.format.layout import run_folders
@@ -17,6 +18,9 @@ from stepscope.wandb.identity import find, read_identity
 from stepscope.wandb.run_config import nested_config
 from stepscope.wandb.settings import store_for
 from stepscope.wandb.wording import instead_of, not_acted_on
+
+if TYPE_CHECKING:
+    from stepscope.wandb.public_sweep import PublicSweep
 
 _STATES = {"stopped": "killed", "killed": "crashed", "lost": "crashed"}
 
@@ -66,6 +70,16 @@ class Api:
             raise CommError(f"Could not find run {path!r} in {self.store}")
         return named[-1]
 
+    def sweep(self, path: str = "") -> PublicSweep:
+        """The sweep of `wandb.agent` with this id (`entity/project/id`, `project/id` or the id)."""
+        from stepscope.wandb.public_sweep import PublicSweep
+
+        id = path.strip("/").rpartition("/")[2]
+        found = self.runs(filters={"sweep": id})
+        if not found:
+            raise CommError(f"Could not find sweep {path!r} in {self.store}")
+        return PublicSweep(id, found)
+
     def artifact(self, name: str, type: str | None = None) -> artifacts.Artifact:
         """An artifact by `project/name:alias`."""
         return artifact_log.fetched(self.store, name, self.settings.get("project"), type)
@@ -96,6 +110,15 @@ class Api:
         raise AttributeError(instead_of(f"Api.{name}"))
 
 
+@dataclass(frozen=True)
+class User:
+    name: str
+
+    @property
+    def username(self) -> str:
+        return self.name
+
+
 class Project:
     def __init__(self, name: str) -> None:
         self.name = name
@@ -115,6 +138,10 @@ class Runs(Sequence["PublicRun"]):
 
     def __len__(self) -> int:
         return len(self._runs)
+
+    def by(self, order: str) -> Runs:
+        """The same runs in another order."""
+        return Runs(self._runs, {}, order)
 
     @overload
     def __getitem__(self, at: int) -> PublicRun: ...
@@ -160,6 +187,11 @@ class PublicRun:
     @property
     def path(self) -> list[str]:
         return [self.entity, self.project, self.id]
+
+    @property
+    def user(self) -> User:
+        """Who started it, by the name of their account on that machine."""
+        return User(self._read.meta.user)
 
     @property
     def group(self) -> str | None:

@@ -45,6 +45,15 @@ class _Plan:
 _sweeps: dict[str, _Plan] = {}
 
 
+def order_of(id: str) -> str | None:
+    """The order of `wandb.Api` that puts the best run of a sweep of this process first."""
+    plan = _sweeps.get(id)
+    if plan is None or plan.spec.metric is None:
+        return None
+    sign = "+" if plan.spec.metric.goal == "min" else "-"
+    return f"{sign}summary_metrics.{plan.spec.metric.name}"
+
+
 def sweep(
     sweep: dict[str, Any] | Callable[[], dict[str, Any]],
     entity: str | None = None,
