@@ -11,6 +11,7 @@ import pytest
 from stepscope.launch.parts.printed import _Lines
 from stepscope.launch.printed.read_line import read_line
 from stepscope.launch.printed.series import PrintedSeries
+from stepscope.launch.source_names import printed_names
 
 
 @pytest.mark.parametrize(
@@ -192,3 +193,10 @@ def test_a_line_that_is_drawn_over_itself_is_read_once_each_time(writes: list[st
     for text in writes:
         lines.take(text)
     assert rows == [{"loss": 0.5}, {"loss": 0.25}]
+
+
+def test_two_printed_values_of_one_name_are_both_kept(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text('print("RMSE %.3f +- %.3f | R2 %.3f +- %.3f" % (a.mean(), a.std(), b.mean(), b.std()))\n')
+    found = printed_names(str(script), 1, "RMSE 1.115 +- 0.114 | R2 0.949 +- 0.011")
+    assert found == {"a": 1.115, "std": 0.114, "b": 0.949, "std (2)": 0.011}

@@ -77,7 +77,7 @@ def test_the_metric_of_a_sweep_planned_elsewhere_must_be_named(
 
     id = wandb.sweep(GRID)
     wandb.agent(id, function=train, count=1)
-    monkeypatch.setattr("stepscope.wandb.sweeps._sweeps", {})
+    monkeypatch.setattr("stepscope.wandb.public_sweep.orders", {})
     with pytest.raises(wandb.UsageError, match="pass an order"):
         wandb.Api().sweep(id).best_run()
 

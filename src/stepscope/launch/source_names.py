@@ -217,5 +217,8 @@ def printed_names(path: str, line: int, text: str) -> dict[str, float]:
     found = None if known is None else known[0].fullmatch(text)
     if known is None or found is None:
         return {}
-    pairs = zip(known[1], found.groups(), strict=True)
-    return {name: float(value) for name, value in pairs if re.fullmatch(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", value)}
+    named: dict[str, float] = {}
+    for name, value in zip(known[1], found.groups(), strict=True):
+        if re.fullmatch(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", value):
+            named[f"{name} (2)" if name in named else name] = float(value)
+    return named

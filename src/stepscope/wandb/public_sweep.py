@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.wandb.errors import UsageError
-from stepscope.wandb.sweeps import order_of
 
 if TYPE_CHECKING:
     from stepscope.wandb.public import PublicRun, Runs
 
-__all__ = ["PublicSweep"]
+__all__ = ["PublicSweep", "orders"]
+
+orders: dict[str, str] = {}
+"""Of each sweep that this process has planned for a metric: the order that puts the best run first."""
 
 
 class PublicSweep:
@@ -23,7 +25,7 @@ class PublicSweep:
     @property
     def order(self) -> str | None:
         """By which the best run comes first; None where the sweep was planned in another process."""
-        return order_of(self.id)
+        return orders.get(self.id)
 
     def best_run(self, order: str | None = None) -> PublicRun | None:
         """The run with the best value of the sweep's metric, or by `order`."""

@@ -14,6 +14,7 @@ from stepscope.track.messages import say
 from stepscope.track.sweep_assignment import Assigned, assign
 from stepscope.wandb import open_runs, opening
 from stepscope.wandb.errors import CommError, UsageError
+from stepscope.wandb.public_sweep import orders
 from stepscope.wandb.util import generate_id
 from stepscope.wandb.wording import not_acted_on
 
@@ -45,15 +46,6 @@ class _Plan:
 _sweeps: dict[str, _Plan] = {}
 
 
-def order_of(id: str) -> str | None:
-    """The order of `wandb.Api` that puts the best run of a sweep of this process first."""
-    plan = _sweeps.get(id)
-    if plan is None or plan.spec.metric is None:
-        return None
-    sign = "+" if plan.spec.metric.goal == "min" else "-"
-    return f"{sign}summary_metrics.{plan.spec.metric.name}"
-
-
 def sweep(
     sweep: dict[str, Any] | Callable[[], dict[str, Any]],
     entity: str | None = None,
@@ -72,6 +64,9 @@ def sweep(
         raise UsageError(f"wandb.sweep(): {fault}") from None
     id = generate_id()
     _sweeps[id] = _Plan(spec, config, project)
+    if spec.metric is not None:
+        sign = "+" if spec.metric.goal == "min" else "-"
+        orders[id] = f"{sign}summary_metrics.{spec.metric.name}"
     say(f"sweep {id} is ready: wandb.agent({id!r}, function=...) runs it")
     return id
 
