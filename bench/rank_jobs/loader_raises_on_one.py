@@ -1,4 +1,4 @@
-# expect: crash.raised
+# expect: index.past-end, crash.raised
 # ranks: 4
 
 import torch

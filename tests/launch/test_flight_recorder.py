@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -119,3 +121,28 @@ def test_calls_that_are_equal_again_do_not_hide_an_older_difference() -> None:
     assert sent(same, forgotten=1) == ()
     long = "bbr" * 100
     assert sent(long, forgotten=3) == sent(long)
+
+
+READ = """
+import sys, threading, torch, torch.distributed as dist
+from stepscope.launch.flight_recorder import read_sent
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+dist.all_reduce(torch.ones(3))
+before, names = set(sys.modules), torch._lazy_modules
+calls = []
+reading = threading.Thread(target=lambda: calls.extend(read_sent()))
+reading.start()
+reading.join()
+assert not {name for name in set(sys.modules) - before if name.startswith("torch.")}, set(sys.modules) - before
+assert torch._lazy_modules is names and "_inductor" in names
+print([call.name for call in calls])
+"""
+
+
+@pytest.mark.skipif(not hasattr(torch, "_lazy_modules"), reason="this torch imports nothing when asked for a name")
+def test_reading_it_imports_nothing_of_torch(tmp_path: Path) -> None:
+    """The script may be importing the same modules at that moment, which would then be half done on both threads."""
+    (tmp_path / "read.py").write_text(READ)
+    done = subprocess.run([sys.executable, "read.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("['all_reduce']", "[]")  # only newer torch records gloo

@@ -7,9 +7,11 @@ stack then shows the wrong line. The recorder is a buffer that torch keeps anywa
 from __future__ import annotations
 
 import sys
+import threading
 import zlib
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,10 +57,52 @@ def read_sent() -> tuple[Call, ...]:
     for name in _PICKLED:
         dump = getattr(bindings, name, None)
         if dump is not None:
-            found = fence.call("reading torch's flight recorder", lambda dump=dump: sent_in(_unpickled(dump())))
+            found = fence.call("reading torch's flight recorder", lambda dump=dump: _sent(dump))
             if found:
                 return found
     return ()
+
+
+def _sent(dump: Callable[[], bytes]) -> tuple[Call, ...]:
+    with _no_imports():
+        told = dump()
+    return sent_in(_unpickled(told))
+
+
+class _ElsewhereOnly(frozenset[str]):
+    """Names of torch that are imported when they are asked for, but not by the thread that has made this."""
+
+    def __new__(cls, names: Iterable[str]) -> _ElsewhereOnly:
+        made = super().__new__(cls, names)
+        made.thread = threading.get_ident()
+        return made
+
+    thread: int
+
+    def __contains__(self, name: object) -> bool:
+        return threading.get_ident() != self.thread and super().__contains__(name)
+
+
+_turn = threading.Lock()
+
+
+@contextmanager
+def _no_imports() -> Iterator[None]:
+    """To name the frames of a dump, torch looks whether it has `_inductor`, and so would import it on our thread.
+
+    That takes seconds, and breaks an import of the same modules that the script is in the middle of.
+    """
+    torch: Any = sys.modules.get("torch")
+    with _turn:
+        names = getattr(torch, "_lazy_modules", None)
+        if not isinstance(names, set):
+            yield
+            return
+        torch._lazy_modules = _ElsewhereOnly(names)
+        try:
+            yield
+        finally:
+            torch._lazy_modules = names
 
 
 def _unpickled(dump: bytes) -> dict[str, Any]:
