@@ -16,14 +16,18 @@ from typing import Any
 
 import msgspec
 
+from stepscope.evidence.bundle import Bundle, unpack
+from stepscope.evidence.codec import decode, encode
+from stepscope.evidence.registry import records, tables
+
 HERE = Path(__file__).parent
 FOLDER = HERE / "recorded"
 CORPUS = "/corpus"
 """The corpus's folder, as recordings call it."""
-VERSIONS = FOLDER / "versions.json"
-"""Of all tables, when it was recorded."""
 SCRIPTS = FOLDER / "scripts.json"
 """What each script was when it was recorded, as the beginning of its SHA-256."""
+SOMETIMES = frozenset({"crash"})
+"""Tables that a process keeps only where there is something in them."""
 
 
 class Found(msgspec.Struct, array_like=True, frozen=True):
@@ -61,8 +65,6 @@ def pack(kept: dict[str, dict[str, Any]]) -> None:
     known = {script: was for script, was in known.items() if (HERE / script).exists()}
     known |= {script: digest(script) for script in kept}
     SCRIPTS.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n")
-    if known.keys() <= kept.keys():
-        VERSIONS.write_text(json.dumps(_versions(), indent=1) + "\n")
 
 
 def digest(script: str) -> str:
@@ -70,35 +72,38 @@ def digest(script: str) -> str:
     return hashlib.sha256((HERE / script).read_bytes()).hexdigest()[:12]
 
 
-def _versions() -> dict[str, int]:
-    from stepscope.evidence.registry import tables
-
-    return {name: table.version for name, table in tables().items()}
-
-
 def stale() -> list[str]:
-    """Tables and scripts that are not what they were when the corpus was recorded.
-
-    A table that has come since is empty in older recordings: its rules are held to their own examples until then.
-    """
-    then, now = json.loads(VERSIONS.read_text()), _versions()
+    """Scripts that are not what they were when they were recorded."""
     scripts = json.loads(SCRIPTS.read_text())
     return [
         f"{script} has changed since it was recorded"
         for script, was in scripts.items()
         if not (HERE / script).exists() or digest(script) != was
-    ] + [
-        f"the table {name} had version {then.get(name)} when the corpus was recorded, and has {now.get(name)}"
-        for name in sorted(then)
-        if then[name] != now.get(name)
     ]
 
 
-def _recording(script: str, about: dict[str, Any]) -> Recording:
-    from stepscope.evidence.bundle import unpack
-    from stepscope.evidence.codec import encode
-    from stepscope.evidence.registry import records
+def bring_up_to_date(bundle: Bundle) -> list[str]:
+    """Give a recorded process the tables of today; those that hold something of another version are named.
 
+    A table that has come since is empty: its rules are held to their own examples until the script is recorded again.
+    """
+    old = []
+    for name, table in tables().items():
+        then = bundle.versions.get(name)
+        if then == table.version or (then is None and name in SOMETIMES):
+            continue
+        empty = table.kind()
+        if then is not None and _plain(bundle.tables[name]) != _plain(empty):
+            old.append(f"{name} was recorded as version {then} and is {table.version}")
+        bundle.tables[name] = empty
+    return old
+
+
+def _plain(table: object) -> bytes:
+    return encode(table, records(), strict=False)
+
+
+def _recording(script: str, about: dict[str, Any]) -> Recording:
     names = dict(sorted(about["roots"].items(), key=lambda pair: -len(pair[0])))
 
     def neutral(text: str) -> str:
@@ -138,32 +143,30 @@ def replay(recording: Recording) -> tuple[list[Found], list[str]]:
     """What the rules of today find in it, and what could not be asked."""
     from stepscope.diagnose.rediagnose import found_together
 
-    engines = _asked(recording)
+    engines, old = _asked(recording)
     found = [Found(one.rule, one.line, one.file or "", one.severity) for one in found_together(engines)]
-    return sorted(found, key=repr), sorted({rule for engine in engines for rule in engine.not_seen})
+    not_seen = sorted({rule for engine in engines for rule in engine.not_seen})
+    return sorted(found, key=repr), [*old, *(f"{rule} could not be asked" for rule in not_seen)]
 
 
 def findings(recording: Recording) -> list[Any]:
     """What the rules of today find in it, in full."""
     from stepscope.diagnose.rediagnose import found_together
 
-    return found_together(_asked(recording))
+    return found_together(_asked(recording)[0])
 
 
-def _asked(recording: Recording) -> list[Any]:
+def _asked(recording: Recording) -> tuple[list[Any], list[str]]:
+    """An engine for each process, and the tables that are too old to ask."""
     from stepscope.diagnose.rediagnose import asked_again
-    from stepscope.evidence.bundle import Bundle
-    from stepscope.evidence.codec import decode
-    from stepscope.evidence.registry import records, tables
 
-    then = json.loads(VERSIONS.read_text())
-    new = {name: table.kind for name, table in tables().items() if name not in then}
+    old: list[str] = []
     here = {path: (HERE / os.path.relpath(path, CORPUS)).read_text() for path in recording.sources}
     engines = []
     for data in recording.evidence:
         bundle = decode(memoryview(data), records())
         assert isinstance(bundle, Bundle)
         bundle.sources = {**here, **recording.others}
-        bundle.tables = {**{name: kind() for name, kind in new.items()}, **bundle.tables}
+        old += bring_up_to_date(bundle)
         engines.append(asked_again(bundle))
-    return engines
+    return engines, sorted(set(old))

@@ -53,7 +53,7 @@ def judge(group: str) -> list[tuple[str, str, str, list[str]]]:
         fence.reset()
         fence.on_fault(lambda fault, trouble=trouble: trouble.append(f"{fault.where} failed: {fault.error}"))
         found, not_asked = recorded.replay(one)
-        trouble += [f"{rule} could not be asked" for rule in not_asked]
+        trouble += [f"{one.script}: {why}" for why in not_asked]
         loud = ", ".join(f"{each.rule} at {each.line}" for each in found if each.severity != "info")
         judged.append((one.script, verdict(entries[one.script], found), loud, trouble))
     return judged
