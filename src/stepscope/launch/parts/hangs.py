@@ -50,16 +50,23 @@ class WatchedForHangs(Part):
         if self._around.options.diagnose and (not self._around.is_dry or self._around.world > 1):
             self._is_on = True
             self._hangs.begin(self._around.rank_notes.look)
-            self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
+            if self._around.world > 1 or self._around.keeps:
+                self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
 
     def end(self, ended: Ended) -> None:
         if self._is_on:
             self._crash = ended.crash
             self._hangs.end(ended.error)
+        if self._around.world == 1:
+            self._stop_hearing()
 
     def close(self, error: BaseException | None) -> None:
-        if self._undo is not None:
-            self._undo()
+        self._stop_hearing()
+
+    def _stop_hearing(self) -> None:
+        undo, self._undo = self._undo, None
+        if undo is not None:
+            undo()
 
     def _asked_to_end(self) -> None:
         if self._around.world > 1:
