@@ -24,7 +24,7 @@ _MOST_SOURCE = 2 << 20
 _SHARE, _LONGEST_S = 0.01, 60.0
 """A run writes it when a stretch of close looking is over, if that takes at most this share of the time since it was
 written last (or since the start); after the longest time in any case."""
-_RECORD_S = 25e-6
+_RECORD_S = 45e-6
 """CPU seconds that writing takes for one record, about."""
 _LAST_S = 0.3
 """A process that is asked to end writes it if that takes no longer than this."""
