@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from stepscope import fence
+from stepscope.events import set_aside
 
 Told = Callable[[ModuleType], object]
 
@@ -58,6 +59,8 @@ class Imports:
             self._waiting.setdefault(name, []).append(safe)
 
     def install(self) -> None:
+        for name in set_aside.LARGE:
+            self._waiting.setdefault(name, [])
         sys.meta_path.insert(0, self)
         _installed.append(self)
 
@@ -90,9 +93,12 @@ class Imports:
 
         def exec_module(module: ModuleType) -> None:
             del loader.exec_module  # the loader is again as it was
+            large = set_aside.Import() if name in set_aside.LARGE else None
             execute(module)
             for told in self._waiting.pop(name, ()):
                 told(module)
+            if large is not None:
+                fence.call(f"setting aside {name}", large.set_aside)
 
         try:
             loader.exec_module = exec_module

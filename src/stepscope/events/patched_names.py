@@ -39,7 +39,7 @@ def meant(function: Any, handover: FrameType) -> Any:
 def _function_with(frame: FrameType) -> Any:
     """The function object that has this code: the one torch made, with its defaults and what it encloses.
 
-    Where a script has frozen its objects (`gc.freeze`) the collector does not know it any more. Then another function
+    The collector does not know it where objects are set aside (`set_aside.py`, `gc.freeze`). Then another function
     of the same code does: torch hands over all arguments, so the defaults are not missed.
     """
     code = frame.f_code
