@@ -63,6 +63,12 @@ class DeviceObserver(Observer, Devices):
         for tensor in (*module.parameters(), *module.buffers()):
             self.watcher.tensor_history.of(tensor).home = MOVED
 
+    def resume(self) -> None:
+        """While nobody looked, any of them may have been moved: on a CPU it is still the same tensor."""
+        for origin in self.watcher.tensor_history.every():
+            if origin.home == LOCAL and self.training_began is not None:
+                origin.home = None
+
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         """Buffers and parameters made after the move (or replaced by it) go with their module."""
         self._training_begins()

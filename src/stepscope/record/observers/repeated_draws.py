@@ -34,8 +34,13 @@ class RepeatedDrawObserver(Observer, RepeatedDraws):
             if len(self._seen) < _MOST:
                 found = RepeatedDraw(visit.type, visit.place, fed.origin, len(fed.marks))
                 self._seen[key] = (found, fed.origin, visit.step)
-        elif known[1] is not fed.origin and known[2] != visit.step:
+        elif _is_made_again(known[1], fed.origin) and known[2] != visit.step:
             known[0].times += 1
             self._seen[key] = (known[0], fed.origin, visit.step)
             if known[0].times == _LEAST:
                 self.all.append(known[0])
+
+
+def _is_made_again(before: Any, now: Any) -> bool:
+    """The same operation has run again: not a tensor that is used again, and whose history was forgotten."""
+    return before is not now and before.op == now.op and before.place is now.place and before.index != now.index

@@ -145,6 +145,10 @@ class TensorHistoryObserver(TensorHistory):
         found = self._origins.get(id(tensor))
         return found[1] if found is not None and found[0]() is tensor else None
 
+    def every(self) -> list[Origin]:
+        """Of all tensors that are known now."""
+        return [origin for _, origin in self._origins.values()]
+
     def note(self, tensor: Any, origin: Origin) -> None:
         self._origins[id(tensor)] = (weakref.ref(tensor), origin)
         if len(self._origins) > self._prune_at:

@@ -17,6 +17,7 @@ _MOST_CHANNELS = 6
 _ALIKE, _UNLIKE, _EFFECT = 4.0, 12.0, 0.3
 _COMMON, _RARE, _SHORTEST = 0.5, 0.02, 3
 _EXACT, _ABOUT = 2e-4, 0.25
+_SEVERAL, _ONE_EXACT = 3, 1e-5
 _OVERLAP = 0.1
 _ARITHMETIC = frozenset((
     "div", "div_", "true_divide", "divide", "mul", "mul_", "multiply", "sub", "sub_", "add", "add_", "rsub", "flip",
@@ -155,9 +156,12 @@ def _own(trained: InputProfile, other: InputProfile) -> tuple[str, str, str] | N
 def _is_standard(profile: InputProfile, mean: float = _EXACT) -> bool:
     """Whether its mean is 0 and its deviation 1 in every feature that varies."""
     rows = max(profile.rows, 2)
-    least = (1 - 1 / rows) ** 0.5 - 1e-3
     varying = [(m, d) for m, d in zip(profile.mean, profile.deviation, strict=True) if d > 0]
-    return bool(varying) and all(abs(m) < mean and least - mean < d < 1 + 1e-3 + mean for m, d in varying)
+    slack = 1e-3
+    if mean == _EXACT and len(varying) < _SEVERAL:
+        mean, slack = _ONE_EXACT, _ONE_EXACT  # a single channel may come near to 0 and 1 by chance
+    least = (1 - 1 / rows) ** 0.5 - slack
+    return bool(varying) and all(abs(m) < mean and least - mean < d < 1 + slack + mean for m, d in varying)
 
 
 def _other_ids(trained: InputProfile, other: InputProfile) -> tuple[str, str, str] | None:

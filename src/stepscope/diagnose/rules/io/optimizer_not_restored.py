@@ -93,7 +93,8 @@ def _trains_on(run: Evidence, made: Made, loading: Loading) -> bool:
     keeps = made.type != "SGD" or bool(made.defaults.get("momentum"))
     steps = run.steps.of_optimizer(made.number)
     mine = {id(p) for p in loading.module.parameters()}
-    holds = bool(made.parameters) and all(id(p) in mine for p in made.parameters)  # no new head beside it
+    # No new head beside it, and no part that a second stage freezes: a saved state would not fit either.
+    holds = bool(made.parameters) and {id(p) for p in made.parameters} == mine
     return (
         keeps
         and holds

@@ -55,7 +55,8 @@ def same_term_twice(run: Evidence) -> Iterator[Proof]:
 
 
 def _twice(loss: Origin) -> Iterator[tuple[Place, Place]]:
-    parts = [term for term in terms(loss) if term.joins and _counts(term)][:30]
+    whole = terms(loss, until=lambda one: one.op in _PARTS)  # `risk[i]` and `risk[j]` are not both `risk`
+    parts = [term for term in whole if term.joins and _counts(term)][:30]
     for number, term in enumerate(parts):
         for other in parts[number + 1 :]:
             first, second = term.origin.place, other.origin.place

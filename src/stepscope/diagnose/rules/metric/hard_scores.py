@@ -79,6 +79,10 @@ def _decision(file: SourceFile, node: ast.expr, depth: int = 0) -> ast.expr | No
         return node
     if isinstance(node, ast.Call):
         name = called_name(node)
+        own = [one for one in file.walk(ast.FunctionDef) if one.name == name]
+        if own:  # `predict` may well return probabilities
+            ends = [_decision(file, value, depth + 1) for one in own for value in returned_by(one)]
+            return ends[0] if ends and all(end is not None for end in ends) else None
         if name in _DECIDE:
             return node
         if name in _SAME and isinstance(node.func, ast.Attribute):

@@ -17,7 +17,7 @@ _FEW = 10
 @rule(
     "opt.lr-too-low",
     severity="warning",
-    follows=("opt.lambda-absolute-lr", "opt.scheduler-per-micro", "grad.*", "init.*"),
+    follows=("opt.lambda-absolute-lr", "opt.scheduler-per-micro", "amp.*", "grad.*", "init.*"),
 )
 def lr_too_low(run: Evidence) -> Iterator[Proof]:
     """The learning rate is so low that the weights hardly move.

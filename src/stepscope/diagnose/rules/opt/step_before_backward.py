@@ -11,7 +11,10 @@ from stepscope.evidence.steps import Backward, Step
 @rule(
     "opt.step-before-backward",
     severity="error",
-    follows=("opt.accum-zeroed", "opt.cleared-before-step", "opt.wrong-params", "opt.missing-params"),
+    follows=(
+        *("opt.accum-zeroed", "opt.cleared-before-step", "opt.wrong-params", "opt.missing-params"),
+        *("opt.stale-params", "grad.frozen-by-mistake"),
+    ),
 )
 def step_before_backward(run: Evidence) -> Iterator[Proof]:
     """The optimizer steps before this batch's gradients are computed.

@@ -87,9 +87,9 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
             inside = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) if name in bound else 0
             if inside and inside == reads[name]:
                 del reads[name]
-    collected = _collected(nodes)
-    bound |= {name: appends[0] for name, appends in collected.items() if reads[name] == len(appends)}
-    return [(name, node) for name, node in bound.items() if not reads[name] or name in collected]
+    only_collected = {name: those[0] for name, those in _collected(nodes).items() if reads[name] == len(those)}
+    bound |= only_collected
+    return [(name, node) for name, node in bound.items() if not reads[name] or name in only_collected]
 
 
 def _collected(nodes: list[ast.AST]) -> dict[str, list[ast.AST]]:
