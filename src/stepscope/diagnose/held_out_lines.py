@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
-from stepscope.diagnose.array_provenance import story_at
+from stepscope.diagnose.array_provenance import binding_of, functions_named, story_at
 from stepscope.diagnose.data_sources import dataset_line, host_call
+from stepscope.diagnose.source import called_name
 from stepscope.diagnose.target_lines import cut_at
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _DRAWS = ("randperm", "multinomial", "randint", "bernoulli", "rand")
 _FAR = 60
+REPEATED = "repeats rows before they are split, so copies of one row land in both parts"
 
 
 def training_line(run: Evidence, diet: Diet, evaluated: Evaluated) -> tuple[Any, str]:
@@ -29,6 +32,9 @@ def training_line(run: Evidence, diet: Diet, evaluated: Evaluated) -> tuple[Any,
     drawn = _drawn_twice(diet.origin, evaluated.origin)
     if drawn is not None:
         return drawn, "drawn again for each part, so the parts overlap"
+    repeated = _repeated_before(run, evaluated)
+    if repeated is not None:
+        return repeated, REPEATED
     train = _choice(run, diet.loaders[0] if diet.loaders else None, diet.origin)
     test = _choice(run, evaluated.loader, evaluated.origin)
     whole = evaluated.seen >= 0.95 * evaluated.rows
@@ -48,6 +54,38 @@ def _drawn_twice(train: Origin | None, test: Origin | None) -> Site | None:
             if base is other_base and same_line and one is not None and one.place is not None:
                 return one.place.site
     return None
+
+
+def _repeated_before(run: Evidence, evaluated: Evaluated) -> Site | None:
+    """Where rows were repeated, if one `train_test_split` gave both parts: it never gives a row to both.
+
+    That is the call of an own function (or a sampler's `fit_resample`) that the array came out of, and went into.
+    """
+    for place in evaluated.places:
+        file, node = run.source.file(place.file), run.source.expression(place)
+        if file is None or node is None:
+            continue
+        for name in (one.id for one in ast.walk(node) if isinstance(one, ast.Name)):
+            split = binding_of(file, name, node)
+            if split is None or not isinstance(split.value, ast.Call) or called_name(split.value) != "train_test_split":
+                continue
+            whole = split.value.args[0] if split.value.args else None
+            before = binding_of(file, whole.id, split.statement) if isinstance(whole, ast.Name) else None
+            if before is not None and isinstance(whole, ast.Name) and _repeats(run, before.value, whole.id):
+                return before.site
+    return None
+
+
+def _repeats(run: Evidence, value: ast.expr | None, name: str) -> bool:
+    """`X, y = oversample(X, y)`"""
+    if not isinstance(value, ast.Call):
+        return False
+    takes_itself = any(isinstance(one, ast.Name) and one.id == name for given in value.args for one in ast.walk(given))
+    called = called_name(value)
+    is_own = any(True for _ in functions_named(run, called))
+    return takes_itself and (
+        is_own or called in ("fit_resample", "resample", "repeat", "concatenate", "concat", "vstack")
+    )
 
 
 def _picks(origin: Origin) -> list[tuple[Origin, Origin]]:

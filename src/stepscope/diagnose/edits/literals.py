@@ -63,7 +63,7 @@ def written_at(file: SourceFile, node: ast.expr, value: object = None, depth: in
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         found = _entries(file, str(node.slice.value))
     elif isinstance(node, ast.Attribute):
-        found = [*_options(file, node.attr), *_fields(file, node)]
+        found = [*_options(file, node.attr), *_fields(file, node)] or _properties(file, node.attr)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
         found = _lengths(file, written_at(file, node.args[0]))
     ends = list({id(end): end for one in found for end in [written_at(file, one, value, depth - 1)]}.values())
@@ -159,6 +159,18 @@ def _lengths(file: SourceFile, made: ast.expr) -> list[ast.expr]:
         if isinstance(method, ast.FunctionDef) and method.name == "__len__"
     ]
     return [one.value for method in methods for one in _nodes(method, ast.Return) if one.value is not None]
+
+
+def _properties(file: SourceFile, name: str) -> list[ast.expr]:
+    """What the one property of this name returns."""
+    found = [
+        method
+        for method in file.walk(ast.FunctionDef)
+        if method.name == name
+        and any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list)
+    ]
+    returned = [one.value for method in found for one in _nodes(method, ast.Return) if one.value is not None]
+    return returned if len(found) == len(returned) == 1 else []
 
 
 def _nodes(holder: ast.AST, kind: type[ast.AST]) -> list[Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -92,6 +93,10 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     looped = made.binding is not None and isinstance(made.binding.statement, (ast.For, ast.AsyncFor))
     if looped and fix == "":
         where, same = suspect.frame.site, True
+    written = _yaml_line(run, suspect)
+    if written is not None:
+        yield _yaml_number(suspect, *written)
+        return
     yield Proof(
         where=where,
         message=f"`{suspect.text}` is {kind}, and it is {use}",
@@ -100,6 +105,37 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
         edit=_option_typed(suspect, made),
         fix=fix or f"give {_needed(suspect)} instead of {kind}",
         related=[] if same else [(suspect.frame.site, f"it is {use} here")],
+    )
+
+
+def _yaml_line(run: Evidence, suspect: Suspect) -> tuple[str, int, str] | None:
+    """The line of YAML, in a text of the script, that sets an entry to `1e-3`: YAML asks for a dot in such a number."""
+    node = suspect.node
+    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else ""
+    key = node.attr if isinstance(node, ast.Attribute) else key
+    if suspect.kind != "str" or not isinstance(key, str) or not key:
+        return None
+    setting = re.compile(rf"^\s*{re.escape(key)}:\s*([+-]?\d+[eE][+-]?\d+)\s*(#.*)?$")
+    found = [
+        (file.path, node.lineno + number, match[1])
+        for file in run.source.files()
+        for node in file.walk(ast.Constant)
+        if isinstance(node.value, str) and "\n" in node.value
+        for number, line in enumerate(node.value.split("\n"))
+        if (match := setting.match(line))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _yaml_number(suspect: Suspect, file: str, line: int, text: str) -> Proof:
+    mantissa, _, exponent = text.lower().partition("e")
+    return Proof(
+        where=(file, line),
+        message=f"YAML reads {text} as text, not as a number: it wants a dot in it",
+        label=f"so `{suspect.text}` is the text '{text}'",
+        evidence={"value": suspect.text, "type": suspect.kind},
+        fix=f"write {mantissa}.0e{exponent if exponent[0] in '+-' else '+' + exponent}",
+        related=[(suspect.frame.site, "a number is needed here")],
     )
 
 

@@ -9,10 +9,11 @@ from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.carried_models import carried_from
 from stepscope.diagnose.data_sources import held_out, loader_names, names_in, of_training, words_of
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.held_out_lines import training_line
+from stepscope.diagnose.held_out_lines import REPEATED, training_line
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.batches import Diet, Evaluated
+from stepscope.evidence.loaders import Loader
 from stepscope.records.dtypes import is_floating
 from stepscope.records.place import Place
 
@@ -127,6 +128,8 @@ def _says(run: Evidence, evaluated: Evaluated) -> str:
     """What the names at the places of the call say about the data: the innermost that says anything."""
     chains = [words_of(run, place) for place in evaluated.places]
     if evaluated.loader is not None:
+        if _is_of_training(run, evaluated.loader):
+            return "held out"
         chains.insert(0, loader_names(run, evaluated.loader))
     for names in chains:
         if of_training(names):
@@ -134,6 +137,13 @@ def _says(run: Evidence, evaluated: Evaluated) -> str:
         if held_out(names):
             return "held out"
     return ""
+
+
+def _is_of_training(run: Evidence, loader: Loader) -> bool:
+    """`val_loader = DataLoader(train_set)`: its own name is the promise, and the data is that of the training."""
+    own = loader_names(run, loader, made_from=False)
+    is_promised = held_out(name for name in own if "eval" not in name.lower()) and not of_training(own)
+    return is_promised and of_training(words_of(run, loader.made))
 
 
 def _says_behind(run: Evidence, evaluated: Evaluated) -> str:
@@ -188,6 +198,8 @@ def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sur
     carried = carried_from(run, diet, evaluated)
     where, how = (carried, "made once, before the folds") if carried else training_line(run, diet, evaluated)
     related: list[tuple[Any, str]] = []
+    if share >= _ALL and evaluated.loader is not None and _is_of_training(run, evaluated.loader):
+        where, how = evaluated.loader.made, "made of the training data"
     if evaluated.places:
         related.append((evaluated.places[0], "evaluated here"))
     return Proof(
@@ -198,6 +210,8 @@ def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sur
         evidence={"rows": rows, "trained_on": seen, "share": round(share, 3)},
         fix="make the model and its optimizer inside the loop, new for each fold"
         if carried
+        else "split first, then repeat rows of the training part only"
+        if how == REPEATED
         else "split the data once and keep the evaluation rows out of training",
         related=related,
         severity="info" if folds and not carried else None if sure else "warning",

@@ -66,8 +66,9 @@ def _added(run: Evidence) -> Iterator[Proof]:
         summed, mean = pairs[0]
         if ratio < _RATIO and not summed.is_divergence:
             continue
+        averaged = mean.origin.place  # in a function of its own, that is where both are reduced
         yield Proof(
-            where=place,
+            where=averaged if averaged is not None and not averaged.is_beside(place) else place,
             message=f"a sum over the batch ({summed.said}) is added to a mean ({mean.said})",
             label=f"{summed.value:.3g} (sum) + {mean.value:.3g} (mean), a batch of {summed.batch}",
             evidence={"sum": [p[0].value for p in pairs[:4]], "mean": [p[1].value for p in pairs[:4]]},
