@@ -92,6 +92,8 @@ def _cut(run: Evidence, part: Term, backward: Backward) -> Iterator[tuple[str, O
         flat = _flat_before(origin)
         if flat is not None:
             yield "flat", flat
+        elif not _reaches_weights(origin):  # only an input: the point that a derivative was taken at
+            yield from (("no-create-graph", past) for past in _plain_gradients(origin))
         return
     for past in origin.ancestors(_ANCESTORS, through=lambda one: not one.requires_grad):
         if past.op and _is_cut(past):
@@ -106,6 +108,21 @@ def _cut(run: Evidence, part: Term, backward: Backward) -> Iterator[tuple[str, O
 
 def _is_cut(origin: Origin) -> bool:
     return not origin.requires_grad and any(one.requires_grad for one in origin.inputs)
+
+
+def _reaches_weights(origin: Origin) -> bool:
+    """Whether a gradient of it can reach something learned."""
+    seen = list(origin.ancestors(_ANCESTORS, through=lambda one: one.requires_grad))
+    learned = (one.requires_grad and (one.kind == "parameter" or one.op.startswith("unseen:")) for one in seen)
+    return len(seen) >= _ANCESTORS or any(learned)
+
+
+def _plain_gradients(origin: Origin) -> Iterator[Origin]:
+    """Results of `autograd.grad()` without a graph, of something that weights took part in."""
+    for past in origin.ancestors(_ANCESTORS):
+        if past.op == "grad" and _is_cut(past) and any(_reaches_weights(one) for one in past.inputs):
+            yield past
+            return
 
 
 def _flat_before(origin: Origin) -> Origin | None:

@@ -30,7 +30,7 @@ class AveragingObserver(Observer, Averaging):
         """The step, and the origins of what the optimizers hold."""
 
     def op(self, call: Call) -> None:
-        if call.grad or call.place is None or not call.inputs:
+        if call.place is None or not call.inputs or (call.grad and any(one.requires_grad for one in call.inputs)):
             return
         if call.name == "mul_":
             factor = _number(call.argument(1, "other"))

@@ -16,7 +16,7 @@ from stepscope.record.observers.repeated_samples import SamplesAgain, may_be_ask
 if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["MovedSampleObserver"]
+__all__ = ["MovedSampleObserver", "alike"]
 
 _DRAWS = 10
 _DATASETS = 4
@@ -73,7 +73,7 @@ def _compare(draws: list[list[Any]], found: MovedSamples) -> None:
             found.together += any(_is_moved(mask, its_mask, move) for _, move in _fitting(picture))
         for name, move in _fitting(picture):
             moved = move(mask)
-            near, plain = _alike(move(picture), other), _alike(picture, other)
+            near, plain = alike(move(picture), other), alike(picture, other)
             if near < _ALIKE or near < plain + _MORE or raw.equal(moved, mask):
                 continue
             if raw.equal(its_mask, mask):
@@ -110,7 +110,7 @@ def _tensor(part: Any) -> Any:
     return found if found.dim() in (2, 3) and 0 < found.numel() <= _LARGEST else None
 
 
-def _alike(one: Any, other: Any) -> float:
+def alike(one: Any, other: Any) -> float:
     """The correlation of two pictures."""
     a, b = one.reshape(-1) - one.mean(), other.reshape(-1) - other.mean()
     size = float(raw.item(a.norm() * b.norm()))

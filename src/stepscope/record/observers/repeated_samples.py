@@ -60,12 +60,12 @@ class SamplesAgain:
             differ += same_rest and not _same(first[0], second[0])
         return differ
 
-    def drawn(self, dataset: Any, times: int, seconds: float) -> list[list[list[Any]]]:
+    def drawn(self, dataset: Any, times: int, seconds: float, most: int = _SAMPLES) -> list[list[list[Any]]]:
         """A few samples, each of them taken so many times; fewer when the time is over."""
         found: list[list[list[Any]]] = []
         until = own_time() + seconds
         with undisturbed(self._watcher):  # once: the generators are put back after it, and each draw is another one
-            for number in self._numbers(dataset):
+            for number in self._numbers(dataset, most):
                 draws = [self._taken(dataset, number) for _ in range(times)]
                 found.append([one for one in draws if one is not None])
                 if own_time() > until:

@@ -57,7 +57,8 @@ class ReturnOrderObserver(Observer, ReturnOrders):
 
     def _compare(self, place: Place, returns: list[float], candidates: list[list[float]]) -> None:
         for rewards in candidates:
-            found = order_of(rewards, returns) if len(rewards) == len(returns) else None
+            # of several episodes one after the other, the rewards of the last one may be left
+            found = order_of(rewards, returns[-len(rewards) :]) if len(rewards) <= len(returns) else None
             if found is None:
                 continue
             order, discount = found

@@ -13,6 +13,7 @@ from stepscope.evidence.targets import Target
 from stepscope.records.step import Site
 
 _FEWEST_ROWS = 48
+_LONGER = 4
 
 
 @rule("data.target-leak", severity="error")
@@ -58,12 +59,16 @@ def _counts(target: Target, column: int, how: str) -> bool:
     """Whether this match is a leak and no accident of a toy problem."""
     if len(target.distinct) < 2 or (how == "scaled" and _size(target) < 3):
         return False
-    steps = _steps(target)
-    if steps is None:
+    if _steps(target) is None:
         return True
     # Of a sequence only the last step counts: recalling an earlier one is a task by itself.
-    width = _size(target) // steps
-    return how == "same" and column // width == steps - 1
+    return how == "same" and _is_last_step(target, column)
+
+
+def _is_last_step(target: Target, column: int) -> bool:
+    """Of [steps, features]; or of [channels, steps] where those are many more."""
+    first, second = target.width
+    return column // second == first - 1 or (second >= _LONGER * first and column % second == second - 1)
 
 
 def _size(target: Target) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.common.ops import GAUSSIAN, RESHAPES, SELECTIONS, VIEWS
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.loss_terms import constant_of
 from stepscope.diagnose.predicted_noise import predictions
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name, dotted
@@ -12,6 +13,7 @@ from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
 _ENOUGH = 3
+_HALF, _MANY = 0.5, 15
 _ANCESTORS = 400
 _SUMS = ("add", "add_")
 _PRODUCTS = ("mul", "mul_")
@@ -21,16 +23,17 @@ _PICKS = SELECTIONS | {"gather", "index", "take"}
 
 @rule("loss.not-cumulative", severity="error")
 def not_cumulative(run: Evidence) -> Iterator[Proof]:
-    """A diffusion model is trained on the noise of a single step, where that of all steps up to t belongs.
+    """A diffusion model is trained with the wrong amounts of noise: of a single step, or of a wrong product.
 
     Why it matters: the sample at time t is `sqrt(a_bar[t]) * x + sqrt(1 - a_bar[t]) * noise`, with the product of all
-    factors so far. With `alpha[t]` alone hardly any noise is added, also at the last step, and the model never sees
-    what the sampler starts from.
+    factors `alpha = 1 - beta` so far. With `alpha[t]` alone hardly any noise is added, also at the last step, and the
+    model never sees what the sampler starts from. With the product of the betas the first step is noise already.
 
-    What to do: index the cumulative product: `alphas_cumprod[t]`.
+    What to do: index the cumulative product of the alphas: `alphas_cumprod[t]`.
 
     How it is found: the model learns to predict the noise that was mixed into its input at random times. The share of
-    the noise comes from a table that is no product, and the script computes the product of that very table.
+    the noise comes from a table that is no product, and the script computes the product of that very table; or from
+    the product of a schedule whose numbers are all below a half, so that nothing is left of the data after a few steps.
 
     Bad:
         a = alphas[t]
@@ -46,6 +49,9 @@ def not_cumulative(run: Evidence) -> Iterator[Proof]:
             found += _picked(prediction, drawn)
     for picked, table in found:
         several = len({one.step for one, other in found if other is table}) >= _ENOUGH
+        if several and _vanishes(table):
+            yield _of_betas(table, picked)
+            return
         product = _product_of(run, table) if several and picked.place is not None else None
         if product is None or picked.place is None:
             continue
@@ -59,6 +65,30 @@ def not_cumulative(run: Evidence) -> Iterator[Proof]:
             related=[(made, "the product is computed here")],
         )
         return
+
+
+def _vanishes(table: Origin) -> bool:
+    """The product of a schedule from `linspace` whose numbers are all between 0 and a half, or of their squares."""
+    schedule = table.inputs[0].back_through(RESHAPES) if table.op == "cumprod" and table.inputs else None
+    if schedule is not None and schedule.op in ("pow", "square") and (constant_of(schedule) or 2.0) >= 1:
+        schedule = schedule.inputs[0]
+    if schedule is None or schedule.op != "linspace":
+        return False
+    ends = [one for one in schedule.arguments.values() if isinstance(one, float)]
+    is_long = len(schedule.shape) == 1 and schedule.shape[0] >= _MANY
+    return is_long and len(ends) == 2 and all(0 <= one < _HALF for one in ends)
+
+
+def _of_betas(table: Origin, picked: Origin) -> Proof:
+    return Proof(
+        where=table.place,
+        message="the product of the betas is taken, where that of the alphas (1 - beta) belongs: the betas are small, "
+        "so nothing is left of the data after a few steps",
+        label="falls to 0 at once: every sample is pure noise",
+        evidence={"steps": table.shape[0]},
+        fix="cumprod of (1 - betas)",
+        related=[(picked.place, "taken as the share of the data here")] if picked.place is not None else [],
+    )
 
 
 def _picked(prediction: Origin, drawn: Origin) -> Iterator[tuple[Origin, Origin]]:
