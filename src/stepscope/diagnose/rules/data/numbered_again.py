@@ -12,7 +12,7 @@ _SHARE = 0.1
 
 @rule("data.numbered-again", severity="error", needs="end")
 def numbered_again(run: Evidence) -> Iterator[Proof]:
-    """The words or classes of the evaluation are numbered anew, so a number means something else than in training.
+    """The words or classes of the evaluation get new numbers, so a number means something else than in training.
 
     Why it matters: the model has learned what number 7 means. If the test set gives number 7 to another word (or to
     another class), the answers and the metric are about as good as chance, however well the model has learned.
