@@ -69,7 +69,7 @@ def test_nothing_is_set_aside_where_another_thread_may_make_objects() -> None:
     assert gc.get_freeze_count() == 0
 
 
-def test_a_run_sets_torch_and_dynamo_aside_and_not_the_script(tmp_path: Path) -> None:
+def test_a_run_sets_torch_aside_and_not_the_script(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(
         textwrap.dedent(
@@ -84,8 +84,7 @@ def test_a_run_sets_torch_and_dynamo_aside_and_not_the_script(tmp_path: Path) ->
             import torch
             after = gc.get_freeze_count()
             model = torch.nn.Linear(2, 1)
-            torch.optim.SGD(model.parameters(), lr=0.1)
-            print(after - before > 50_000, gc.get_freeze_count() - after > 50_000)
+            print(after - before > 50_000)
             print(any(one is globals() for one in gc.get_referrers(held)))
             print(any(one is model for one in gc.get_objects()))
             """
@@ -93,4 +92,4 @@ def test_a_run_sets_torch_and_dynamo_aside_and_not_the_script(tmp_path: Path) ->
     )
     command = [sys.executable, "-m", "stepscope", "run", "--no-run", "--quiet", str(script)]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.stdout.split() == ["True"] * 4, done.stderr
+    assert done.stdout.split() == ["True"] * 3, done.stderr

@@ -59,8 +59,6 @@ class Imports:
             self._waiting.setdefault(name, []).append(safe)
 
     def install(self) -> None:
-        for name in set_aside.LARGE:
-            self._waiting.setdefault(name, [])
         sys.meta_path.insert(0, self)
         _installed.append(self)
 
