@@ -242,7 +242,7 @@ class Rank:
         return last if last is not None and last.number not in self.returned else None
 
 
-@table("ranks", version=4)
+@table("ranks", version=5)
 @dataclass(eq=False)
 class Ranks:
     """`run.ranks`: the members of a process group of several, as far as rank 0 knows them."""
