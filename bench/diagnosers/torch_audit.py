@@ -21,7 +21,7 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "TA105": ("grad.dead-relu", "grad.vanishing", "grad.saturated", "init.*"),  # activation collapse
         "TA300": ("device.*",),
-        "TA301": ("data.unscaled-input", "data.double-normalise", "dtype.uint8-wrap"),  # suspicious data range
+        "TA301": ("data.unscaled-input", "data.double-normalize", "dtype.uint8-wrap"),  # suspicious data range
         "TA302": ("data.aliased-buffer", "data.inplace-dataset"),  # flat or empty data
         "TA303": ("data.view-not-permute", "shape.*"),  # suspicious layout
         "TA304": ("mode.bn-small-batch", "data.drop-last-tiny"),  # tiny batch

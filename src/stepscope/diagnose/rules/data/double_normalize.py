@@ -15,8 +15,8 @@ _SHIFTS = frozenset({"sub", "sub_", "add", "add_", "subtract"})
 _BY_255 = re.compile(r"/=?\s*25[56](\.0*)?\b|\*=?\s*\(?1(\.0*)?\s*/\s*25[56]")
 
 
-@rule("data.double-normalise", severity="warning")
-def double_normalise(run: Evidence) -> Iterator[Proof]:
+@rule("data.double-normalize", severity="warning")
+def double_normalize(run: Evidence) -> Iterator[Proof]:
     """The data is scaled twice on its way to the model.
 
     Why it matters: after the second division all inputs are almost zero, and the model sees next to nothing: training
