@@ -90,7 +90,7 @@ class Imports:
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # the loader is again as it was
+            vars(loader).pop("exec_module", None)  # it is again as it was; another of us may have seen to that
             large = set_aside.Import() if name in set_aside.LARGE else None
             execute(module)
             for told in self._waiting.pop(name, ()):
