@@ -255,7 +255,7 @@ class Net:
         self.depth = depth
 def main(net: Net, lr: float = 0.1):
     step(lr=lr, depth=net.depth)
-CLI(main)
+CLI(main, as_positional=False)
 """,
         "--net.depth 5 --lr 0.5",
         {
