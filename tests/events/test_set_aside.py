@@ -25,12 +25,19 @@ def _known_again() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a script that has just begun: tests before this one may have left threads, and many objects."""
+    monkeypatch.setattr(set_aside, "_is_alone", lambda: True)
+    monkeypatch.setattr(set_aside, "_MOST_BEFORE", sys.maxsize)
+
+
 class Node:
     def __init__(self) -> None:
         self.itself = self
 
 
-def test_what_was_made_meanwhile_is_set_aside_and_what_was_there_is_not() -> None:
+def test_what_was_made_meanwhile_is_set_aside_and_what_was_there_is_not(alone: None) -> None:
     held = {"mine": Node()}
     large = Import()
     made = {"theirs": Node()}
@@ -41,7 +48,7 @@ def test_what_was_made_meanwhile_is_set_aside_and_what_was_there_is_not() -> Non
     assert any(one is held for one in gc.get_referrers(held["mine"]))
 
 
-def test_garbage_of_the_script_is_found_although_it_was_there_before() -> None:
+def test_garbage_of_the_script_is_found_although_it_was_there_before(alone: None) -> None:
     node = Node()
     gone = weakref.ref(node)
     large = Import()
@@ -51,7 +58,7 @@ def test_garbage_of_the_script_is_found_although_it_was_there_before() -> None:
     assert gone() is None
 
 
-def test_what_the_script_has_set_aside_itself_stays_so() -> None:
+def test_what_the_script_has_set_aside_itself_stays_so(alone: None) -> None:
     node = Node()
     gc.freeze()
     assert Import().set_aside()

@@ -75,7 +75,9 @@ def keep_house(home: Path, people: Database, objects: Objects | None = None) -> 
         catalogue.refresh()
         keeper = Housekeeper(catalogue, home, objects, people, rest_s=0.0, retain_after_s=0.0)
         keeper.once()
-        assert keeper.failing is None
+        if Jobs(people).waiting():  # a clock that was set back has made them due a moment later
+            keeper.once()
+        assert (keeper.failing, Jobs(people).failing()) == (None, [])
         return keeper
 
 

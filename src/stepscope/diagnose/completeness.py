@@ -52,6 +52,7 @@ _NEEDED = {
     "dtype.*": ("operations",),
     "eval.*": ("evaluation",),
     "grad.*": ("steps", "operations"),
+    "index.*": ("operations",),
     "init.*": ("steps",),
     "io.*": ("files",),
     "loss.*": ("operations",),
