@@ -34,8 +34,10 @@ def profile_diff(ctx: Context, request: DiffRequest) -> ProfileDiff:
     rank = b.rank(request.rank)
     a.rank(rank)
     names = _names(ctx, request)
+    first, second = sorted((a, b), key=id)  # two diffs of the same profiles never wait for each other
     try:
-        found = diff_profiles(a.profile, b.profile, names=names, rank=rank)
+        with first.alone(), second.alone():
+            found = diff_profiles(a.profile, b.profile, names=names, rank=rank)
     except FROM_DATA as fault:
         raise BadData(f"the two profiles cannot be compared ({type(fault).__name__}: {fault})"[:500]) from fault
     return replace(found, sheets=[shown_sheet(sheet) for sheet in found.sheets])

@@ -100,5 +100,6 @@ def _exported(opened: OpenProfile, kind: str, rank: int) -> bytes:
     from stepscope.profile.export.export import export
 
     with tempfile.TemporaryDirectory() as folder:
-        [path] = export(opened.profile, kind, Path(folder) / f"profile.{_ENDINGS[kind]}", rank)
+        with opened.alone():
+            [path] = export(opened.profile, kind, Path(folder) / f"profile.{_ENDINGS[kind]}", rank)
         return read_file(path, LARGEST_PART, within=Path(folder))

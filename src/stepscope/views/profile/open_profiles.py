@@ -57,6 +57,10 @@ class OpenProfile:
             found: T = self._kept[key]
             return found
 
+    def alone(self) -> threading.RLock:
+        """For `with`: nobody else reads the profile meanwhile. It reads its events when they are first asked for."""
+        return self._lock
+
     def rank(self, rank: int | None) -> int:
         """The requested rank, if the profile has it; None for its first."""
         ranks = self.profile.ranks
